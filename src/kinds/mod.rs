@@ -1,0 +1,44 @@
+//! What kind of value an expression has: array, scalar, sequence, frame, … or unknown. Never a guess.
+
+use ruff_python_ast::Expr;
+
+/// The kinds that a pass may ask for in `where`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KindName {
+    /// An n-dimensional array.
+    Array,
+    /// A Python or NumPy scalar.
+    Scalar,
+    /// A list, tuple, range or other sequence.
+    Sequence,
+    /// A data frame or series.
+    Frame,
+    /// An estimator.
+    Estimator,
+    /// A graph.
+    Graph,
+    /// A module.
+    Module,
+    /// A function.
+    Function,
+    /// A class.
+    Class,
+    /// Not known.
+    Unknown,
+}
+
+/// What matching may ask about values.
+pub trait Facts {
+    /// The kind of `expression`'s value.
+    fn kind(&self, expression: &Expr) -> KindName;
+}
+
+/// Nothing is known.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoFacts;
+
+impl Facts for NoFacts {
+    fn kind(&self, _expression: &Expr) -> KindName {
+        KindName::Unknown
+    }
+}
