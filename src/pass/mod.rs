@@ -3,6 +3,7 @@
 mod activation;
 mod alternatives;
 mod arguments;
+mod assemble;
 mod clauses;
 mod condition;
 mod context;
@@ -35,6 +36,7 @@ use crate::pattern::{Bound, Index, Piece};
 use crate::reasons::Code;
 
 pub use activation::{ActivateSpec, Activation};
+pub use assemble::{AssembleError, Assembler};
 pub use errors::{FileError, FileErrors};
 pub use find::{FindOptions, find, find_with};
 pub use guard::{Condition, Effect, Guard, GuardError, GuardSpec, GuardsSpec, NameListSpec, NameLists};
