@@ -1,6 +1,6 @@
 //! What every dotted name means: scope-correct resolution of names to imports, variables or builtins.
 //!
-//! Two passes over one module: [`collect`](self) lists scopes, imports and every mention of a name; then each
+//! Two passes over one module: the first lists scopes, imports and every mention of a name; in the second each
 //! mention gets its answer by Python's static scoping. Nothing here depends on the order in which code runs: a name
 //! that may mean two things is [`Resolution::Ambiguous`], never a guess.
 
@@ -12,6 +12,7 @@ mod imports;
 mod places;
 mod resolved;
 mod star;
+mod walk;
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! Star imports: which names they may bind.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -69,11 +70,10 @@ impl Star {
             StarNames::Project(_) => Binds::Never,
             StarNames::Library(library) => match library.names.get(name) {
                 None => Binds::Never,
-                Some(Listed::Always) => Binds::Surely(own()),
                 Some(Listed::From(origin)) => Binds::Surely(vec![format!("{origin}.{name}")]),
                 // Nothing else gives the name a meaning, unless it is a builtin.
                 Some(Listed::Sometimes) if is_builtin(name) => Binds::Perhaps,
-                Some(Listed::Sometimes) => Binds::Surely(own()),
+                Some(Listed::Always | Listed::Sometimes) => Binds::Surely(own()),
             },
         }
     }
@@ -175,7 +175,7 @@ struct Entry {
     #[serde(default)]
     sometimes: Vec<String>,
     #[serde(default)]
-    origins: FxHashMap<String, Vec<String>>,
+    origins: BTreeMap<String, Vec<String>>,
 }
 
 fn library(module: &str) -> Option<&'static Library> {
