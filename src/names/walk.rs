@@ -145,7 +145,7 @@ impl<'a> Collector<'a> {
                     let slot = self.bind(name, range, BindingKind::Import);
                     let scope = ScopeId(self.current);
                     let when = if import.is_lazy { self.when.max(ImportTime::Deferred) } else { self.when };
-                    self.importer.import(stmt, alias, name, slot, scope, when);
+                    self.importer.import(stmt, alias, name, Some(slot), scope, when);
                 }
             }
             Stmt::ImportFrom(import) => {
