@@ -147,7 +147,7 @@ impl Layout {
     pub(super) fn find(&self, first_roots: &[FolderId], dotted: &str) -> Option<ModuleId> {
         let modules = |target: &Target| target.module.map(|module| (target.below, module));
         if let Some(targets) = self.targets.get(dotted)
-            && let Some(module) = self.best(first_roots, targets.iter().filter_map(modules))
+            && let Some(module) = self.best(first_roots, &targets.iter().filter_map(modules))
         {
             return Some(module);
         }
@@ -164,7 +164,7 @@ impl Layout {
     fn best(
         &self,
         first_roots: &[FolderId],
-        found: impl Iterator<Item = (FolderId, ModuleId)> + Clone,
+        found: &(impl Iterator<Item = (FolderId, ModuleId)> + Clone),
     ) -> Option<ModuleId> {
         let first = first_roots.iter().find_map(|root| found.clone().find(|(below, _)| below == root));
         let other = || found.clone().filter(|(below, _)| self.roots.contains(below));

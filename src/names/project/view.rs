@@ -93,8 +93,7 @@ impl Inner {
         let Some(module) = self.find(id, &star.module) else {
             return library_star(&star.module, name).into_iter().collect();
         };
-        if !self.star(module).is_some_and(|names| names.binary_search_by(|it| it.as_str().cmp(name)).is_ok())
-        {
+        if self.star(module).is_none_or(|names| names.binary_search_by(|it| it.as_str().cmp(name)).is_err()) {
             return Vec::new();
         }
         self.follow(id, &format!("{}.{name}", star.module), steps)
