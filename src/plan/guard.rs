@@ -6,8 +6,7 @@ use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
-use super::is_within;
-use super::unit::{Part, Unit};
+use super::unit::{Part, Unit, is_within};
 use crate::names::{ImportTime, Resolution};
 use crate::pass::{Condition, Effect, Guard};
 use crate::pattern::Lookup;
@@ -44,9 +43,9 @@ fn condition_hits(condition: &Condition, unit: &Unit<'_>) -> Vec<(Place, String)
         Condition::Imports { modules, except } => {
             parts.flat_map(|part| imports(part, unit, modules, except)).collect()
         }
-        Condition::SubclassOf(classes) => parts.flat_map(|part| subclasses(part, classes)).collect(),
+        Condition::SubclassOf(classes) => parts.flat_map(|part| subclasses(part, unit, classes)).collect(),
         Condition::Uses(names) => parts
-            .flat_map(|part| mentions(part).into_iter().map(move |mention| (part, mention)))
+            .flat_map(|part| mentions(part, unit).into_iter().map(move |mention| (part, mention)))
             .filter_map(|(part, (range, meanings))| {
                 let name = meanings.iter().find(|meaning| names.iter().any(|name| is_within(meaning, name)))?;
                 Some((part.module.place(range.start()), name.clone()))
@@ -71,22 +70,22 @@ fn imports(part: &Part<'_>, unit: &Unit<'_>, modules: &[String], except: &[Strin
     imports.map(|import| (part.module.place(import.statement.start()), import.module.clone())).collect()
 }
 
-fn subclasses(part: &Part<'_>, classes: &BTreeSet<String>) -> Vec<(Place, String)> {
-    let mut search = Search::new(part);
+fn subclasses(part: &Part<'_>, unit: &Unit<'_>, classes: &BTreeSet<String>) -> Vec<(Place, String)> {
+    let mut search = Search::default();
     search.visit_body(part.module.body());
     let bases = search.bases.into_iter().filter_map(|base| {
         let generic = base.as_subscript_expr().map_or(base, |subscript| &subscript.value);
-        let class = part.meanings(generic).into_iter().find(|meaning| classes.contains(meaning))?;
+        let class = unit.meanings(part, generic).into_iter().find(|meaning| classes.contains(meaning))?;
         Some((part.module.place(base.start()), class))
     });
     bases.collect()
 }
 
 /// Every dotted name of `part`, at its full length, with what it may mean.
-fn mentions(part: &Part<'_>) -> Vec<(TextRange, Vec<String>)> {
-    let mut search = Search::new(part);
+fn mentions(part: &Part<'_>, unit: &Unit<'_>) -> Vec<(TextRange, Vec<String>)> {
+    let mut search = Search::default();
     search.visit_body(part.module.body());
-    search.names.into_iter().map(|name| (name.range(), part.meanings(name))).collect()
+    search.names.into_iter().map(|name| (name.range(), unit.meanings(part, name))).collect()
 }
 
 /// The entry's first statement, where the unit mentions none of `names`. A mention of a whole module that holds one of
@@ -99,7 +98,7 @@ fn none_of(unit: &Unit<'_>, names: &BTreeSet<String>) -> Option<(Place, String)>
             let whole = import.qualified == import.module || import.module.starts_with(&import.qualified);
             (star || !whole) && !unit.is_local(&import.module) && one_of(&import.qualified)
         });
-        if imported || mentions(part).iter().flat_map(|(_, meanings)| meanings).any(|path| one_of(path)) {
+        if imported || mentions(part, unit).iter().flat_map(|(_, meanings)| meanings).any(|path| one_of(path)) {
             return None;
         }
     }
@@ -115,7 +114,7 @@ fn none_of(unit: &Unit<'_>, names: &BTreeSet<String>) -> Option<(Place, String)>
 fn matches(part: &Part<'_>, condition: &Condition) -> Vec<(Place, String)> {
     let Condition::Match { pattern, unless } = condition else { return Vec::new() };
     let lookup = Lookup { names: part.names, table: None, sources: &[] };
-    let mut search = Search::new(part);
+    let mut search = Search::default();
     search.visit_body(part.module.body());
     let found = search.all.into_iter().filter(|expr| {
         pattern.match_expression(lookup, expr).is_some()
@@ -136,6 +135,7 @@ fn headline(text: &str) -> String {
 }
 
 /// What a walk over a module finds.
+#[derive(Default)]
 struct Search<'a> {
     /// Base classes.
     bases: Vec<&'a Expr>,
@@ -143,12 +143,6 @@ struct Search<'a> {
     names: Vec<&'a Expr>,
     /// All expressions.
     all: Vec<&'a Expr>,
-}
-
-impl<'a> Search<'a> {
-    fn new(_part: &Part<'a>) -> Self {
-        Self { bases: Vec::new(), names: Vec::new(), all: Vec::new() }
-    }
 }
 
 impl<'a> Visitor<'a> for Search<'a> {

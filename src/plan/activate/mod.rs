@@ -13,12 +13,17 @@ use ruff_text_size::Ranged;
 use super::unit::Unit;
 use super::{Change, ChangeId, Pinned, Plan};
 use crate::pass::{Activation, Pass, Rule};
-use crate::reasons::{Code, Refusal, codes};
+use crate::reasons::{Code, Refusal};
 use crate::source::EditsBuilder;
 use layout::Spot;
 use present::Present;
 use reach::Reach;
 use script::Role;
+
+const LIBRARY_MODULE: Code = Code::new("GP302");
+const TEST_MODULE: Code = Code::new("GP303");
+const SWITCH_TOO_LATE: Code = Code::new("GP304");
+const SWITCH_NAME_TAKEN: Code = Code::new("GP305");
 
 /// Plans the activation that `rule` of `pass` asks for in the unit's entry. Nothing happens where nothing in the unit
 /// reaches the library, or where it is switched on already.
@@ -39,7 +44,7 @@ pub fn plan(unit: &Unit<'_>, pass: &Pass, rule: &Rule, activation: &Activation, 
         Present::InTime => return plan,
         Present::Late(range) => {
             let message = format!("`{}` comes after an import that it should act on", activation.call());
-            plan.left.push(refuse(codes::SWITCH_TOO_LATE, range.start(), message));
+            plan.left.push(refuse(SWITCH_TOO_LATE, range.start(), message));
             return plan;
         }
     }
@@ -59,17 +64,17 @@ fn decide(unit: &Unit<'_>, activation: &Activation, reach: &Reach<'_>) -> Result
     let module = activation.module();
     if unit.is_local(module) {
         let root = module.split('.').next().unwrap_or(module);
-        return Err((codes::SWITCH_NAME_TAKEN, format!("the project has a module of its own named `{root}`")));
+        return Err((SWITCH_NAME_TAKEN, format!("the project has a module of its own named `{root}`")));
     }
     match script::role(entry.module, entry.names, &activation.reaches, unit.entry_is_part()) {
         Role::Script => spot::find(entry.module, entry.names, &|import| reach.may_load(import))
-            .ok_or_else(|| (codes::LIBRARY_MODULE, "nothing loads the library when this file runs".to_owned())),
+            .ok_or_else(|| (LIBRARY_MODULE, "nothing loads the library when this file runs".to_owned())),
         Role::Library => Err((
-            codes::LIBRARY_MODULE,
+            LIBRARY_MODULE,
             format!("`{module}` is switched on by the script that imports this module, not by the module"),
         )),
         Role::Test => Err((
-            codes::TEST_MODULE,
+            TEST_MODULE,
             format!("tests switch `{module}` on by `pytest {}`", activation.pytest.as_deref().unwrap_or_default()),
         )),
     }
@@ -109,9 +114,4 @@ fn activate(
 
 fn change_id(pass: &str, path: &Path) -> ChangeId {
     ChangeId(format!("{pass}:{}:activation", path.display()))
-}
-
-/// True where the dotted `path` is `library` or inside it.
-pub(super) fn is_within(path: &str, library: &str) -> bool {
-    path.strip_prefix(library).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use ruff_text_size::TextRange;
 
-use super::is_within;
 use crate::names::{ImportBinding, ImportTime};
 use crate::pass::Activation;
-use crate::plan::unit::Unit;
+use crate::plan::unit::{Unit, is_within};
 
 /// Project modules, by dotted name.
 type Modules<'u> = BTreeSet<&'u str>;

@@ -5,9 +5,9 @@ use std::path::Path;
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, Stmt};
 
-use super::is_within;
 use super::spot::after_docstring_and_future;
 use crate::names::{ImportTime, Names, Resolution};
+use crate::plan::unit::is_within;
 use crate::source::Module;
 
 /// What a file is to the process that loads it.
