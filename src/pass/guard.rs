@@ -47,68 +47,24 @@ pub enum Effect {
     Advise,
 }
 
-/// One condition as the file has it.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum ConditionSpec {
-    /// The unit imports one of these packages.
-    Imports(ImportsSpec),
-    /// A class derives from one of these.
-    SubclassOf(SubclassSpec),
-    /// The unit names one of these, or something inside them.
-    Uses(UsesSpec),
-    /// The unit names none of these.
-    UsesNoneOf(UsesNoneSpec),
-    /// An expression matches a pattern.
-    Match(MatchSpec),
-}
-
-/// `imports`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ImportsSpec {
-    /// Modules, with everything inside them.
+/// One condition as the file has it: exactly one of its keys besides `except` and `unless`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct ConditionSpec {
+    /// The unit imports one of these modules, or something inside them.
     pub imports: Vec<String>,
-    /// Modules inside them that don't count.
-    #[serde(default)]
+    /// With `imports`: modules that don't count.
     pub except: Vec<String>,
-}
-
-/// `subclass-of`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SubclassSpec {
-    /// Classes, by their full names.
-    #[serde(rename = "subclass-of")]
-    pub classes: NamesSpec,
-}
-
-/// `uses`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct UsesSpec {
-    /// Full names.
-    pub uses: NamesSpec,
-}
-
-/// `uses-none-of`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct UsesNoneSpec {
-    /// Full names.
-    #[serde(rename = "uses-none-of")]
-    pub names: NamesSpec,
-}
-
-/// `match` and `unless`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MatchSpec {
-    /// A pattern of an expression.
+    /// A class derives from one of these classes.
+    pub subclass_of: Option<NamesSpec>,
+    /// The unit names one of these, or something inside them.
+    pub uses: Option<NamesSpec>,
+    /// The unit names none of these.
+    pub uses_none_of: Option<NamesSpec>,
+    /// An expression matches one of these patterns.
     #[serde(rename = "match")]
-    pub pattern: String,
-    /// Patterns of the same expression that don't count.
-    #[serde(default)]
+    pub patterns: Vec<String>,
+    /// With `match`: patterns of the same expression that don't count.
     pub unless: Vec<String>,
 }
 
@@ -175,10 +131,10 @@ pub enum Condition {
     Uses(BTreeSet<String>),
     /// No mention of any of these.
     UsesNoneOf(BTreeSet<String>),
-    /// An expression that matches.
+    /// An expression that matches one of the patterns.
     Match {
-        /// The pattern.
-        pattern: Pattern,
+        /// The patterns.
+        patterns: Vec<Pattern>,
         /// Patterns of the same expression that don't count.
         unless: Vec<Pattern>,
     },
@@ -194,6 +150,12 @@ pub enum GuardError {
         guard: String,
         /// The list.
         list: String,
+    },
+    /// A condition asks for nothing, or for two things.
+    #[error("guard `{guard}`: a condition has exactly one of `imports`, `subclass-of`, `uses`, `uses-none-of` and `match`")]
+    NotOneKey {
+        /// The guard.
+        guard: String,
     },
     /// A pattern is wrong.
     #[error("guard `{guard}`: `{pattern}`: {error}")]
@@ -232,22 +194,34 @@ impl Condition {
                 .cloned()
                 .ok_or_else(|| GuardError::UnknownList { guard: guard.to_owned(), list: names }),
         };
-        let parsed = |pattern: &String| {
-            Pattern::parse(pattern).map_err(|error| GuardError::Pattern {
-                guard: guard.to_owned(),
-                pattern: pattern.clone(),
-                error,
-            })
+        let parsed = |patterns: Vec<String>| -> Result<Vec<Pattern>, GuardError> {
+            let parse = |pattern: String| {
+                Pattern::parse(&pattern).map_err(|error| GuardError::Pattern { guard: guard.to_owned(), pattern, error })
+            };
+            patterns.into_iter().map(parse).collect()
         };
-        Ok(match spec {
-            ConditionSpec::Imports(spec) => Self::Imports { modules: spec.imports, except: spec.except },
-            ConditionSpec::SubclassOf(spec) => Self::SubclassOf(named(spec.classes)?),
-            ConditionSpec::Uses(spec) => Self::Uses(named(spec.uses)?),
-            ConditionSpec::UsesNoneOf(spec) => Self::UsesNoneOf(named(spec.names)?),
-            ConditionSpec::Match(spec) => Self::Match {
-                pattern: parsed(&spec.pattern)?,
-                unless: spec.unless.iter().map(parsed).collect::<Result<_, _>>()?,
-            },
-        })
+        match spec {
+            ConditionSpec { imports, except, subclass_of: None, uses: None, uses_none_of: None, patterns, unless }
+                if !imports.is_empty() && patterns.is_empty() && unless.is_empty() =>
+            {
+                Ok(Self::Imports { modules: imports, except })
+            }
+            ConditionSpec { imports, except, subclass_of: None, uses: None, uses_none_of: None, patterns, unless }
+                if !patterns.is_empty() && imports.is_empty() && except.is_empty() =>
+            {
+                Ok(Self::Match { patterns: parsed(patterns)?, unless: parsed(unless)? })
+            }
+            ConditionSpec { imports, except, subclass_of, uses, uses_none_of, patterns, unless }
+                if [&imports, &except, &patterns, &unless].iter().all(|list| list.is_empty()) =>
+            {
+                match (subclass_of, uses, uses_none_of) {
+                    (Some(names), None, None) => named(names).map(Self::SubclassOf),
+                    (None, Some(names), None) => named(names).map(Self::Uses),
+                    (None, None, Some(names)) => named(names).map(Self::UsesNoneOf),
+                    _ => Err(GuardError::NotOneKey { guard: guard.to_owned() }),
+                }
+            }
+            _ => Err(GuardError::NotOneKey { guard: guard.to_owned() }),
+        }
     }
 }

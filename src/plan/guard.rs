@@ -9,7 +9,7 @@ use ruff_text_size::{Ranged, TextRange};
 use super::unit::{Part, Unit, is_within};
 use crate::names::{ImportTime, Resolution};
 use crate::pass::{Condition, Effect, Guard};
-use crate::pattern::Lookup;
+use crate::pattern::{Lookup, Pattern};
 use crate::reasons::Place;
 
 /// One place where a guard speaks.
@@ -112,13 +112,13 @@ fn none_of(unit: &Unit<'_>, names: &BTreeSet<String>) -> Option<(Place, String)>
 }
 
 fn matches(part: &Part<'_>, condition: &Condition) -> Vec<(Place, String)> {
-    let Condition::Match { pattern, unless } = condition else { return Vec::new() };
+    let Condition::Match { patterns, unless } = condition else { return Vec::new() };
     let lookup = Lookup { names: part.names, table: None, sources: &[] };
     let mut search = Search::default();
     search.visit_body(part.module.body());
     let found = search.all.into_iter().filter(|expr| {
-        pattern.match_expression(lookup, expr).is_some()
-            && !unless.iter().any(|pattern| pattern.match_expression(lookup, expr).is_some())
+        let any = |patterns: &[Pattern]| patterns.iter().any(|it| it.match_expression(lookup, expr).is_some());
+        any(patterns) && !any(unless)
     });
     found.map(|expr| (part.module.place(expr.start()), headline(part.module.slice(expr)))).collect()
 }
