@@ -44,10 +44,11 @@ pub use imports::{Need, Needs, plan_imports};
 pub use library::Library;
 pub use load::load;
 pub use registry::{DATA_VARIABLE, Registry, Sources};
-pub use schema::{PassFile, ReasonEntry};
+pub use schema::PassFile;
 pub use spelling::{Aliases, Speller};
 
 use alternatives::Alternative;
+
 
 /// A loaded and checked pass.
 #[derive(Debug, Clone)]

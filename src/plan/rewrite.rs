@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ruff_python_ast::Stmt;
+use ruff_python_ast::{PySourceType, Stmt};
+use ruff_python_parser::parse_unchecked_source;
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use crate::kinds::Facts;
@@ -90,8 +91,10 @@ fn edits(file: File<'_>, chosen: &[&Match<'_>]) -> Edits {
 
 /// A candidate that doesn't parse is a mistake of gpuport's own, and nothing may come of it.
 fn check_parses(module: &Module, edits: &Edits) {
-    let text = edits.apply(module.text());
-    if let Err(error) = module.parses(&text) {
+    let notebook = module.file.path.extension().is_some_and(|it| it == "ipynb");
+    let kind = if notebook { PySourceType::Ipynb } else { PySourceType::Python };
+    let parsed = parse_unchecked_source(&edits.apply(module.text()), kind);
+    if let Some(error) = parsed.errors().first() {
         panic!("{}: the rewritten file does not parse: {error}", module.file.path.display());
     }
 }
