@@ -36,7 +36,7 @@ use crate::pattern::{Bound, Index, Piece};
 use crate::reasons::Code;
 
 pub use activation::{ActivateSpec, Activation};
-pub use assemble::{AssembleError, Assembler};
+pub use assemble::{AssembleError, Assembler, edits_of};
 pub use errors::{FileError, FileErrors};
 pub use find::{FindOptions, find, find_with};
 pub use guard::{Condition, Effect, Guard, GuardError, GuardSpec, GuardsSpec, NameListSpec, NameLists};
@@ -234,3 +234,6 @@ pub struct NearMiss {
     pub code: Option<Code>,
 }
 
+
+#[cfg(test)]
+mod tests;
