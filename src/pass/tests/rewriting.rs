@@ -166,7 +166,7 @@ fn statements_are_replaced_in_their_own_indentation() {
         "import numpy as np\nif t:\n  w = np.empty(3)\n  w.fill(0)\n  w += 1\n",
         "import numpy as np\nif t:\n  w = np.empty(3)\n  if 3:\n    w[...] = 0\n  w += 1\n",
     );
-    check(&text, "import numpy as np\nw = np.empty(3); w.fill(0)\n", "import numpy as np\nw = np.empty(3); w.fill(0)\n");
+    check(&text, "import numpy as np\nw = np.empty(3); w.fill(0); u()\n", "import numpy as np\nw = np.empty(3); w.fill(0); u()\n");
 }
 
 #[test]
