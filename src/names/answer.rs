@@ -4,7 +4,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::builtins::is_builtin;
 use super::collect::{Action, BOUND, Collector, GLOBAL, NONLOCAL, SlotId, Symbol};
-use super::{BindingKind, Exports, Resolution, ScopeKind, star};
+use super::star::Around;
+use super::{BindingKind, Resolution, ScopeKind};
 
 /// What a slot means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub(super) struct Answers {
     /// For each slot, the slot that owns its variable; `None` where the module binds it nowhere.
     pub(super) owners: Vec<Option<SlotId>>,
     /// For each slot, what it means.
-    pub(super) answers: Vec<Answer>,
+    pub(super) by_slot: Vec<Answer>,
     /// The meanings that are not plain variables.
     pub(super) kept: Vec<Resolution>,
     /// The variables that an import binds and something else too.
@@ -29,39 +30,30 @@ pub(super) struct Answers {
 }
 
 /// Finds what every slot means.
-pub(super) fn answer(collected: &mut Collector<'_>, exports: &dyn Exports) -> Answers {
+pub(super) fn answer(collected: &mut Collector<'_>, around: &Around<'_>) -> Answers {
     own_globals(collected);
     let owners: Vec<Option<SlotId>> =
-        (0..collected.slots.len()).map(|slot| owner(collected, slot as SlotId)).collect();
+        (0u32..).take(collected.slots.len()).map(|slot| owner(collected, slot)).collect();
     let others = bindings_beside_imports(collected, &owners);
-    let imported = imported(collected, &owners, exports);
-    let mixed = imported.keys().copied().filter(|&owner| others[owner as usize]).collect();
-    let answers = Vec::with_capacity(collected.slots.len());
-    let mut result = Answers { owners, answers, kept: Vec::new(), mixed };
+    let imported = imported(collected, &owners, around);
+    let mut kept = Vec::new();
     let mut kept_for_owner: FxHashMap<SlotId, Answer> = FxHashMap::default();
     let mut kept_for_symbol: FxHashMap<Symbol, Answer> = FxHashMap::default();
-    for slot in 0..collected.slots.len() {
-        let symbol = collected.slots[slot].symbol;
-        let answer = match result.owners[slot] {
-            Some(owner) => match imported.get(&owner) {
-                None => Answer::Variable(owner),
-                Some(candidates) => *kept_for_owner.entry(owner).or_insert_with(|| {
-                    keep(
-                        &mut result.kept,
-                        meaning_of_imports(collected, owner, candidates, others[owner as usize], exports),
-                    )
-                }),
-            },
-            None => *kept_for_symbol.entry(symbol).or_insert_with(|| {
-                keep(
-                    &mut result.kept,
-                    star::meaning(&collected.names[symbol as usize], &collected.importer.imports, exports),
-                )
+    let by_slot = collected.slots.iter().zip(&owners).map(|(slot, owner)| match owner {
+        Some(owner) => match imported.get(owner) {
+            None => Answer::Variable(*owner),
+            Some(candidates) => *kept_for_owner.entry(*owner).or_insert_with(|| {
+                let mixed = others[*owner as usize];
+                keep(&mut kept, meaning_of_imports(collected, *owner, candidates, mixed, around))
             }),
-        };
-        result.answers.push(answer);
-    }
-    result
+        },
+        None => *kept_for_symbol
+            .entry(slot.symbol)
+            .or_insert_with(|| keep(&mut kept, around.meaning(&collected.names[slot.symbol as usize]))),
+    });
+    let by_slot = by_slot.collect();
+    let mixed = imported.keys().copied().filter(|&owner| others[owner as usize]).collect();
+    Answers { owners, by_slot, kept, mixed }
 }
 
 fn keep(kept: &mut Vec<Resolution>, resolution: Resolution) -> Answer {
@@ -142,13 +134,13 @@ fn bindings_beside_imports(collected: &Collector<'_>, owners: &[Option<SlotId>])
 fn imported(
     collected: &Collector<'_>,
     owners: &[Option<SlotId>],
-    exports: &dyn Exports,
+    around: &Around<'_>,
 ) -> FxHashMap<SlotId, Vec<String>> {
     let mut result: FxHashMap<SlotId, Vec<String>> = FxHashMap::default();
     for (import, slot) in collected.importer.imports.iter().zip(&collected.importer.slots) {
         let Some(owner) = slot.and_then(|slot| owners[slot as usize]) else { continue };
         let candidates = result.entry(owner).or_default();
-        for meaning in follow(&import.qualified, exports) {
+        for meaning in around.follow(&import.qualified) {
             if !candidates.contains(&meaning) {
                 candidates.push(meaning);
             }
@@ -157,36 +149,20 @@ fn imported(
     result
 }
 
-/// What an imported path means once re-exports of the project are followed.
-fn follow(qualified: &str, exports: &dyn Exports) -> Vec<String> {
-    match qualified.rsplit_once('.') {
-        Some((module, name)) if !module.is_empty() => {
-            let meanings = exports.meanings(module, name);
-            if meanings.is_empty() { vec![qualified.to_owned()] } else { meanings }
-        }
-        _ => vec![qualified.to_owned()],
-    }
-}
-
 fn meaning_of_imports(
     collected: &Collector<'_>,
     owner: SlotId,
     candidates: &[String],
-    has_other_bindings: bool,
-    exports: &dyn Exports,
+    mixed: bool,
+    around: &Around<'_>,
 ) -> Resolution {
     let slot = collected.slots[owner as usize];
     let mut candidates = candidates.to_vec();
     if slot.scope == 0 {
-        star::add_rebindings(
-            &collected.names[slot.symbol as usize],
-            &collected.importer.imports,
-            exports,
-            &mut candidates,
-        );
+        around.add_rebindings(&collected.names[slot.symbol as usize], &mut candidates);
     }
     match candidates.as_slice() {
-        [only] if !has_other_bindings => Resolution::Qualified(only.clone()),
+        [only] if !mixed => Resolution::Qualified(only.clone()),
         _ => Resolution::Ambiguous(candidates),
     }
 }

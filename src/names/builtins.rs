@@ -1,6 +1,6 @@
 //! The names that Python binds before a module does.
 
-/// Names that every module can read without binding them, sorted: the public contents of `builtins` in CPython 3.10
+/// Names that every module can read without binding them, sorted: the public contents of `builtins` in Python 3.10
 /// to 3.14, and the attributes that the import system sets on a module.
 const BUILTINS: &[&str] = &[
     "ArithmeticError",

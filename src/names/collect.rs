@@ -265,6 +265,10 @@ impl<'a> Collector<'a> {
 
     fn class(&mut self, def: &'a StmtClassDef) {
         let generic = self.open_generic(def.type_params.as_deref(), def.range);
+        if generic != self.current {
+            // The names of a class's type parameters are private to that class.
+            self.scopes[generic as usize].class = Some(self.intern(Cow::Borrowed(def.name.as_str())));
+        }
         let scope = self.open(ScopeKind::Class, Some(def.name.as_str()), generic, def.range);
         for decorator in &def.decorator_list {
             self.visit_decorator(decorator);

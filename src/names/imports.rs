@@ -1,6 +1,6 @@
 //! Import statements: what each clause binds, what that means, and when it runs.
 
-use ruff_python_ast::{Alias, Expr, Stmt, StmtImportFrom};
+use ruff_python_ast::{Alias, Expr, Identifier, Stmt, StmtImportFrom};
 use ruff_text_size::Ranged;
 
 use super::collect::SlotId;
@@ -55,7 +55,7 @@ impl Importer {
         scope: ScopeId,
         when: ImportTime,
     ) {
-        let from = stmt.module.as_ref().map(|module| module.as_str());
+        let from = stmt.module.as_ref().map(Identifier::as_str);
         let module = absolute(&self.dotted, self.is_package, stmt.level, from);
         let name = alias.name.as_str();
         let qualified = match name {

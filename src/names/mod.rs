@@ -9,6 +9,7 @@ mod builtins;
 mod collect;
 mod exported;
 mod imports;
+mod meaning;
 mod places;
 mod resolved;
 mod star;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 use ruff_text_size::TextRange;
 use rustc_hash::FxHashMap;
 
+pub(crate) use builtins::is_builtin;
 pub use resolved::Names;
 
 /// What an expression names.

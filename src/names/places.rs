@@ -22,9 +22,8 @@ pub(super) struct Places {
 impl Places {
     fn build(names: &Names) -> Self {
         let count = names.slots.len();
-        let mut places = Self::default();
-        places.read_starts = vec![0; count + 1];
-        places.binding_starts = vec![0; count + 1];
+        let mut places =
+            Self { read_starts: vec![0; count + 1], binding_starts: vec![0; count + 1], ..Self::default() };
         for event in &names.events {
             let Some(owner) = names.answers.owners[event.slot as usize] else { continue };
             if reads(event.action) {

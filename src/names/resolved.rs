@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use super::answer::{Answer, Answers, answer};
 use super::collect::{Collector, EXPORTED, Event, Scope, Slot, SlotId, Symbol, mangle};
 use super::places::Places;
+use super::star::{Around, Star};
 use super::{
     BindingKind, Exports, Function, ImportBinding, Redirects, Resolution, ScopeId, ScopeKind, Variable,
 };
@@ -34,6 +35,7 @@ pub struct Names {
     import_slots: Vec<Option<SlotId>>,
     functions: Vec<Function>,
     redirects: Option<Arc<Redirects>>,
+    stars: Vec<Star>,
     pub(super) places: OnceLock<Places>,
 }
 
@@ -46,11 +48,12 @@ impl Names {
         if let Some(listed) = super::exported::dunder_all(module.body()) {
             collected.export(listed.into_iter());
         }
-        let answers = answer(&mut collected, exports);
-        Self::assemble(collected, answers, exports)
+        let around = Around { stars: Star::all(&collected.importer.imports, exports), exports };
+        let answers = answer(&mut collected, &around);
+        Self::assemble(collected, answers, around)
     }
 
-    fn assemble(collected: Collector<'_>, answers: Answers, exports: &dyn Exports) -> Self {
+    fn assemble(collected: Collector<'_>, answers: Answers, around: Around<'_>) -> Self {
         let symbols: Vec<Arc<str>> = collected.names.iter().map(|name| Arc::from(&**name)).collect();
         let symbol_of = symbols.iter().enumerate().map(|(at, name)| (name.clone(), at as Symbol)).collect();
         let mut events = collected.events;
@@ -73,7 +76,8 @@ impl Names {
             imports: collected.importer.imports,
             import_slots: collected.importer.slots,
             functions: Vec::new(),
-            redirects: exports.redirects(),
+            redirects: around.exports.redirects(),
+            stars: around.stars,
             places: OnceLock::new(),
         };
         names.functions = names.list_functions();
@@ -147,7 +151,7 @@ impl Names {
             }
             path
         };
-        match self.answers.answers[event.slot as usize] {
+        match self.answers.by_slot[event.slot as usize] {
             Answer::Variable(slot) => Resolution::Local(self.variable_of_slot(slot)),
             Answer::Kept(kept) => match &self.answers.kept[kept as usize] {
                 Resolution::Qualified(path) => Resolution::Qualified(self.redirected(with(path))),
@@ -171,7 +175,7 @@ impl Names {
             base = &attribute.value;
         }
         let event = self.event_at(base.as_name_expr()?.start())?;
-        match self.answers.answers[event.slot as usize] {
+        match self.answers.by_slot[event.slot as usize] {
             Answer::Variable(_) => None,
             Answer::Kept(kept) => Some(&self.answers.kept[kept as usize]),
         }
@@ -192,7 +196,7 @@ impl Names {
         path
     }
 
-    fn variable_of_slot(&self, slot: SlotId) -> Variable {
+    pub(super) fn variable_of_slot(&self, slot: SlotId) -> Variable {
         let slot = self.slots[slot as usize];
         Variable { scope: ScopeId(slot.scope), name: self.symbols[slot.symbol as usize].clone() }
     }
@@ -201,7 +205,7 @@ impl Names {
     /// bound by an import and otherwise too is a variable.
     pub fn variable(&self, name: &ExprName) -> Option<Variable> {
         let slot = self.event_at(name.start())?.slot as usize;
-        match self.answers.answers[slot] {
+        match self.answers.by_slot[slot] {
             Answer::Variable(slot) => Some(self.variable_of_slot(slot)),
             Answer::Kept(_) => {
                 let owner = self.answers.owners[slot]?;
@@ -260,9 +264,14 @@ impl Names {
         &self.functions
     }
 
-    /// True where any scope binds `name`, or anything in the module reads it: it can't be taken as a fresh alias.
+    /// True where any scope binds `name`, or anything in the module reads it, or a star import is known to bind it: it
+    /// can't be taken as a fresh alias.
     pub fn mentions(&self, name: &str) -> bool {
-        self.symbol_of.contains_key(name)
+        self.symbol_of.contains_key(name) || self.mentioned_by_star(name)
+    }
+
+    pub(super) fn mentioned_by_star(&self, name: &str) -> bool {
+        self.stars.iter().any(|star| star.may_bind(name))
     }
 
     /// How often the binding of `import` is read, or deleted, or listed in `__all__`: at 0 nothing in this module

@@ -193,6 +193,121 @@ fn globals_and_nonlocals() {
     check("x = 1\ndef f():\n    global x\n    [(x := 2) for i in y]\nt(x)", &["x@0"]);
 }
 
+/// A project with `pkg.compat` (its `np` is `NumPy`, its `xp` one of two, its `own` its own) and nothing else.
+struct Project;
+
+impl Exports for Project {
+    fn lookup(&self, module: &str, name: &str) -> Option<String> {
+        (module == "pkg.compat" && name == "np").then(|| "numpy".to_owned())
+    }
+    fn star(&self, module: &str) -> Option<Vec<String>> {
+        (module == "pkg.compat").then(|| ["np", "xp", "own"].map(str::to_owned).to_vec())
+    }
+    fn meanings(&self, module: &str, name: &str) -> Vec<String> {
+        match (module, name) {
+            ("pkg.compat", "np") => vec!["numpy".to_owned()],
+            ("pkg.compat", "xp") => vec!["cupy".to_owned(), "numpy".to_owned()],
+            _ => Vec::new(),
+        }
+    }
+    fn redirects(&self) -> Option<Arc<Redirects>> {
+        Some(Arc::new([("pkg.compat.np".to_owned(), "numpy".to_owned())].into_iter().collect()))
+    }
+}
+
+#[test]
+fn re_exports_of_the_project_are_followed() {
+    for (source, expected) in [
+        ("from pkg.compat import np\nt(np.sum)", "numpy.sum"),
+        ("from .compat import np as n\nt(n.sum)", "numpy.sum"),
+        ("from pkg.compat import xp\nt(xp.sum)", "?cupy.sum|numpy.sum"),
+        ("from pkg.compat import own\nt(own.sum)", "pkg.compat.own.sum"),
+        ("import pkg.compat\nt(pkg.compat.np.sum)", "numpy.sum"),
+        ("import pkg.compat as c\nt(c.np.sum)", "numpy.sum"),
+        ("from pkg import compat\nt(compat.np)", "numpy"),
+        ("from .compat import *\nt(np.sum)", "numpy.sum"),
+        ("from .compat import *\nt(own)", "pkg.compat.own"),
+        ("from .compat import *\nt(other)", "unbound"),
+        ("import numpy as np\nfrom .compat import *\nt(np.sum)", "numpy.sum"),
+        ("import cupy as np\nfrom .compat import *\nt(np.sum)", "?cupy.sum|numpy.sum"),
+    ] {
+        assert_eq!(answers(source, &Project), [expected], "{source}");
+    }
+}
+
+#[test]
+fn star_imports() {
+    check(
+        "from numpy import *\nt(zeros)\nt(sum)\nt(print)\nt(nothing)",
+        &["numpy.zeros", "numpy.sum", "builtin print", "unbound"],
+    );
+    // NumPy 2 binds `abs`, NumPy 1 doesn't.
+    check("from numpy import *\nt(abs)\nt(concat)", &["*numpy", "numpy.concat"]);
+    check("from numpy import *\ndef sum(x): ...\nt(sum)", &["sum@0"]);
+    check(
+        "from math import *\nfrom numpy import *\nt(sin)\nt(zeros)",
+        &["?math.sin|numpy.sin", "numpy.zeros"],
+    );
+    check("from pylab import *\nt(zeros)\nt(plot)", &["numpy.zeros", "pylab.plot"]);
+    check(
+        "from strange import *\nimport numpy as np\nt(np.x)\nt(sum)\nt(zeros)",
+        &["numpy.x", "*strange", "*strange"],
+    );
+    check("from strange import *\nfrom numpy import *\nt(zeros)", &["numpy.zeros"]);
+    check("from numpy import *\nfrom strange import *\nt(zeros)", &["*numpy|strange"]);
+    check("if x:\n    from numpy import *\nt(zeros)", &["numpy.zeros"]);
+}
+
+#[test]
+fn uses_and_mentions() {
+    for (source, uses) in [
+        ("import numpy as np\nnp.sum\nnp.x.y", 2),
+        ("import numpy as np\ndef f(np): np", 0),
+        ("import numpy as np\n__all__ = ['np']", 1),
+        ("import numpy as np\n__all__ = []\n__all__ += ['np']\ndel np", 2),
+        ("import numpy as np\ndef f():\n    return np", 1),
+        ("import a.b, a.c\na.b", 1),
+        ("from a import *\nx", 0),
+    ] {
+        let module = module(source);
+        let names = Names::build(&module, "m", false, &NoExports);
+        assert_eq!(names.uses_of(&names.imports()[0]), uses, "{source}");
+    }
+    let module = module("from numpy import *\ndef f(cp): pass\nx.xp");
+    let names = Names::build(&module, "m", false, &NoExports);
+    assert!(names.mentions("cp") && names.mentions("zeros") && names.mentions("x"));
+    assert!(!names.mentions("xp") && !names.mentions("cupy"));
+}
+
+#[test]
+fn when_imports_run() {
+    use ImportTime::*;
+    let source = "import a\nif x:\n    import b\ntry:\n    import c\nexcept E:\n    import d\n\
+                  if TYPE_CHECKING:\n    import e\nelse:\n    import f\n\
+                  if __name__ == '__main__':\n    import g\n    def h(): import i\n\
+                  class A:\n    import j\ndef k():\n    if typing.TYPE_CHECKING: import l\n\
+                  if not TYPE_CHECKING: import m\n";
+    let module = module(source);
+    let names = Names::build(&module, "m", false, &NoExports);
+    let times: Vec<_> = names.imports().iter().map(|import| (&*import.bound, import.when)).collect();
+    assert_eq!(
+        times,
+        [
+            ("a", Top),
+            ("b", Conditional),
+            ("c", Conditional),
+            ("d", Conditional),
+            ("e", TypeChecking),
+            ("f", Conditional),
+            ("g", MainGuard),
+            ("i", Deferred),
+            ("j", Conditional),
+            ("l", TypeChecking),
+            ("m", Conditional),
+        ]
+    );
+}
+
 #[test]
 fn places_of_variables() {
     let module = module("def f(a):\n    b = a\n    b += 1\n    return lambda: b\nx: int\nx = 1\n");

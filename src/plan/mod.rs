@@ -1,5 +1,7 @@
 //! From matches to candidates: which changes a program can have, and the text it has with a chosen set of them.
 
+pub mod rewrite;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
