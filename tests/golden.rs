@@ -1,1 +1,3 @@
+//! Runs `golden-tests/<pass>/<scenario>.md`. Waits for the registry of passes.
+
 fn main() {}

@@ -12,7 +12,7 @@ pub(super) struct Importer {
     dotted: String,
     is_package: bool,
     pub(super) imports: Vec<ImportBinding>,
-    /// The slot that each import binds; a star import has none.
+    /// The slot that each import binds, where slots are kept; a star import has none.
     pub(super) slots: Vec<Option<SlotId>>,
 }
 
@@ -27,7 +27,7 @@ impl Importer {
         stmt: &Stmt,
         alias: &Alias,
         bound: &str,
-        slot: SlotId,
+        slot: Option<SlotId>,
         scope: ScopeId,
         when: ImportTime,
     ) {
@@ -43,7 +43,7 @@ impl Importer {
             top_level: when == ImportTime::Top,
             when,
         });
-        self.slots.push(Some(slot));
+        self.slots.push(slot);
     }
 
     /// One clause of `from a import b, c as d`, or the star.

@@ -1,6 +1,6 @@
 //! What every dotted name means: scope-correct resolution of names to imports, variables or builtins.
 //!
-//! Two passes over one module: [`collect`](self) lists scopes, imports and every mention of a name; then each
+//! Two passes over one module: the first lists scopes, imports and every mention of a name; in the second each
 //! mention gets its answer by Python's static scoping. Nothing here depends on the order in which code runs: a name
 //! that may mean two things is [`Resolution::Ambiguous`], never a guess.
 
@@ -11,8 +11,10 @@ mod exported;
 mod imports;
 mod meaning;
 mod places;
+mod project;
 mod resolved;
 mod star;
+mod walk;
 
 #[cfg(test)]
 mod tests;
@@ -20,8 +22,8 @@ mod tests;
 use std::sync::Arc;
 
 use ruff_text_size::TextRange;
-use rustc_hash::FxHashMap;
 
+pub use project::{ModuleId, Project, Reach, View};
 pub(crate) use builtins::is_builtin;
 pub use resolved::Names;
 
@@ -185,9 +187,6 @@ impl ImportBinding {
     }
 }
 
-/// Names re-exported by the project's modules: from `pkg.compat.np` to `numpy`. Names with several meanings are absent.
-pub type Redirects = FxHashMap<String, String>;
-
 /// Where a module stands in its project: needed for relative imports and re-exports.
 pub trait Exports: Sync {
     /// What `name` of project module `module` means outside: `Some("numpy.sum")` where it is re-exported from there,
@@ -202,8 +201,14 @@ pub trait Exports: Sync {
         self.lookup(module, name).into_iter().collect()
     }
 
-    /// All re-exports, for paths that reach them by attributes: `import pkg; pkg.compat.np.sum`.
-    fn redirects(&self) -> Option<Arc<Redirects>> {
+    /// True where `module` is a module or a folder of modules of the project.
+    fn has(&self, _module: &str) -> bool {
+        false
+    }
+
+    /// The same exports in a form that [`Names`] can keep, to follow re-exports that are reached by attributes
+    /// (`import pkg`, then `pkg.compat.np.sum`); `None` where there is no project.
+    fn shared(&self) -> Option<Arc<dyn Exports + Send + Sync>> {
         None
     }
 }

@@ -1,5 +1,6 @@
 //! The answers for one module, as the rest of gpuport asks for them.
 
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use ruff_python_ast::visitor::source_order::SourceOrderVisitor;
@@ -11,16 +12,14 @@ use super::answer::{Answer, Answers, answer};
 use super::collect::{Collector, EXPORTED, Event, Scope, Slot, SlotId, Symbol, mangle};
 use super::places::Places;
 use super::star::{Around, Star};
-use super::{
-    BindingKind, Exports, Function, ImportBinding, Redirects, Resolution, ScopeId, ScopeKind, Variable,
-};
+use super::{BindingKind, Exports, Function, ImportBinding, Resolution, ScopeId, ScopeKind, Variable};
 use crate::source::Module;
 
 /// How many re-exports a path may lead through; more means that they go in a circle.
 const MAX_REDIRECTS: usize = 16;
 
 /// The resolved names of one module.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Names {
     pub(super) symbols: Vec<Arc<str>>,
     pub(super) symbol_of: FxHashMap<Arc<str>, Symbol>,
@@ -34,9 +33,22 @@ pub struct Names {
     imports: Vec<ImportBinding>,
     import_slots: Vec<Option<SlotId>>,
     functions: Vec<Function>,
-    redirects: Option<Arc<Redirects>>,
+    /// The project around the module.
+    exports: Option<Arc<dyn Exports + Send + Sync>>,
+    /// For each kept meaning, whether its path may lead on through the project.
+    kept_in_project: Vec<bool>,
     stars: Vec<Star>,
     pub(super) places: OnceLock<Places>,
+}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = (self.scopes.len(), self.slots.len(), self.events.len());
+        f.debug_struct("Names")
+            .field("imports", &self.imports)
+            .field("scopes, slots, events", &counts)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Names {
@@ -64,6 +76,8 @@ impl Names {
         if !marks.is_sorted_by_key(|(offset, _)| *offset) {
             marks.sort_by_key(|(offset, _)| *offset);
         }
+        let exports = around.exports;
+        let kept_in_project = answers.kept.iter().map(|kept| leads_into_project(kept, exports)).collect();
         let mut names = Self {
             symbols,
             symbol_of,
@@ -76,7 +90,8 @@ impl Names {
             imports: collected.importer.imports,
             import_slots: collected.importer.slots,
             functions: Vec::new(),
-            redirects: around.exports.redirects(),
+            exports: exports.shared(),
+            kept_in_project,
             stars: around.stars,
             places: OnceLock::new(),
         };
@@ -154,12 +169,12 @@ impl Names {
         match self.answers.by_slot[event.slot as usize] {
             Answer::Variable(slot) => Resolution::Local(self.variable_of_slot(slot)),
             Answer::Kept(kept) => match &self.answers.kept[kept as usize] {
-                Resolution::Qualified(path) => Resolution::Qualified(self.redirected(with(path))),
+                Resolution::Qualified(path) if self.kept_in_project[kept as usize] => {
+                    Resolution::Qualified(self.redirected(with(path)))
+                }
+                Resolution::Qualified(path) => Resolution::Qualified(with(path)),
                 Resolution::Ambiguous(paths) => {
-                    let mut paths: Vec<String> =
-                        paths.iter().map(|path| self.redirected(with(path))).collect();
-                    paths.dedup();
-                    Resolution::Ambiguous(paths)
+                    Resolution::Ambiguous(paths.iter().map(|path| with(path)).collect())
                 }
                 Resolution::Builtin(name) => Resolution::Builtin(with(name)),
                 other => other.clone(),
@@ -183,13 +198,14 @@ impl Names {
 
     /// Follows re-exports of the project that `path` reaches by attributes.
     fn redirected(&self, mut path: String) -> String {
-        let Some(redirects) = self.redirects.as_ref().filter(|redirects| !redirects.is_empty()) else {
-            return path;
-        };
+        let Some(exports) = &self.exports else { return path };
         for _ in 0..MAX_REDIRECTS {
-            // A re-exported name has a module before it, so the first component alone is none.
-            let mut ends = path.match_indices('.').map(|(at, _)| at).skip(1).chain([path.len()]);
-            let found = ends.find_map(|end| redirects.get(&path[..end]).map(|target| (end, target)));
+            let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
+            let mut splits = ends.scan(0, |start, end| Some((std::mem::replace(start, end), end))).skip(1);
+            let found = splits.find_map(|(dot, end)| {
+                let target = exports.lookup(&path[..dot], &path[dot + 1..end])?;
+                (target != path[..end]).then_some((end, target))
+            });
             let Some((end, target)) = found else { break };
             path = format!("{target}{}", &path[end..]);
         }
@@ -244,6 +260,12 @@ impl Names {
             .map(|at| ScopeId(at as u32))
     }
 
+    /// True where `dotted` is a module (or a folder of modules) of the project for imports in this module: then
+    /// `numpy.sum` is not the library's.
+    pub fn is_project_module(&self, dotted: &str) -> bool {
+        self.exports.as_ref().is_some_and(|exports| exports.has(dotted))
+    }
+
     /// What kind of scope `scope` is.
     pub fn kind_of(&self, scope: ScopeId) -> ScopeKind {
         self.scopes.get(scope.0 as usize).map_or(ScopeKind::Module, |scope| scope.kind)
@@ -285,5 +307,12 @@ impl Names {
         let deleted = places.bindings(owner).iter().filter(|it| it.kind == BindingKind::Delete).count();
         let exported = usize::from(self.slots[owner as usize].flags & EXPORTED != 0);
         places.reads(owner).len() + deleted + exported
+    }
+}
+
+fn leads_into_project(meaning: &Resolution, exports: &dyn Exports) -> bool {
+    match meaning {
+        Resolution::Qualified(path) => exports.has(path.split('.').next().unwrap_or_default()),
+        _ => false,
     }
 }

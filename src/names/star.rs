@@ -1,5 +1,6 @@
 //! Star imports: which names they may bind.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -69,11 +70,9 @@ impl Star {
             StarNames::Project(_) => Binds::Never,
             StarNames::Library(library) => match library.names.get(name) {
                 None => Binds::Never,
-                Some(Listed::Always) => Binds::Surely(own()),
-                Some(Listed::From(origin)) => Binds::Surely(vec![format!("{origin}.{name}")]),
-                // Nothing else gives the name a meaning, unless it is a builtin.
-                Some(Listed::Sometimes) if is_builtin(name) => Binds::Perhaps,
-                Some(Listed::Sometimes) => Binds::Surely(own()),
+                // In some versions only; then nothing else gives the name a meaning, unless it is a builtin.
+                Some(_) => library_star(&self.module, name)
+                    .map_or(Binds::Perhaps, |meaning| Binds::Surely(vec![meaning])),
             },
         }
     }
@@ -175,7 +174,23 @@ struct Entry {
     #[serde(default)]
     sometimes: Vec<String>,
     #[serde(default)]
-    origins: FxHashMap<String, Vec<String>>,
+    origins: BTreeMap<String, Vec<String>>,
+}
+
+/// What `name` means where it comes from the star import of a known library; `None` where that isn't sure to bind it.
+pub(super) fn library_star(module: &str, name: &str) -> Option<String> {
+    match library(module)?.names.get(name)? {
+        Listed::From(origin) => Some(format!("{origin}.{name}")),
+        Listed::Always => Some(format!("{module}.{name}")),
+        Listed::Sometimes => (!is_builtin(name)).then(|| format!("{module}.{name}")),
+    }
+}
+
+/// All names that the star import of a known library may bind, sorted.
+pub(super) fn library_names(module: &str) -> Option<Vec<String>> {
+    let mut names: Vec<String> = library(module)?.names.keys().cloned().collect();
+    names.sort_unstable();
+    Some(names)
 }
 
 fn library(module: &str) -> Option<&'static Library> {

@@ -210,8 +210,11 @@ impl Exports for Project {
             _ => Vec::new(),
         }
     }
-    fn redirects(&self) -> Option<Arc<Redirects>> {
-        Some(Arc::new([("pkg.compat.np".to_owned(), "numpy".to_owned())].into_iter().collect()))
+    fn has(&self, module: &str) -> bool {
+        module == "pkg"
+    }
+    fn shared(&self) -> Option<Arc<dyn Exports + Send + Sync>> {
+        Some(Arc::new(Self))
     }
 }
 
