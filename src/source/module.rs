@@ -60,10 +60,11 @@ impl Module {
         &self.parsed
     }
 
-    /// Whether `text` parses as this module's kind of source does.
-    pub fn parses(&self, text: &str) -> Result<(), ParseError> {
-        match parse_unchecked_source(text, PySourceType::Python).errors().first() {
-            Some(error) => Err(error.clone()),
+    /// Whether `text` parses as this module's kind of source does. The error is what the parser reports first.
+    pub fn parses(&self, text: &str) -> Result<(), String> {
+        let kind = if self.file.is_notebook() { PySourceType::Ipynb } else { PySourceType::Python };
+        match parse_unchecked_source(text, kind).errors().first() {
+            Some(error) => Err(error.to_string()),
             None => Ok(()),
         }
     }
