@@ -16,6 +16,7 @@ mod imports;
 mod library;
 mod load;
 mod located;
+mod manual;
 mod named;
 mod order;
 mod registry;
@@ -44,6 +45,7 @@ pub use guard::{Condition, Effect, Guard, GuardError, GuardSpec, GuardsSpec, Nam
 pub use imports::{Need, Needs, plan_imports};
 pub use library::Library;
 pub use load::load;
+pub use manual::{Listed, json_schema, list, manual};
 pub use registry::{DATA_VARIABLE, Registry, Sources};
 pub use schema::PassFile;
 pub use spelling::{Aliases, Speller};
