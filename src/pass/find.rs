@@ -7,7 +7,7 @@ use ruff_text_size::{Ranged, TextRange};
 use crate::kinds::Facts;
 use crate::names::Names;
 use crate::pattern::{
-    Captures, Extent, GoneCalls, Template, Lookup, Piece, Refused, Rendered, Shape, Site, Sought, nest, render, signature,
+    Captures, Extent, GoneCalls, Template, Lookup, Piece, Reach, Refused, Rendered, Shape, Site, Sought, nest, render, signature,
 };
 use crate::reasons::Code;
 use crate::source::Module;
@@ -57,6 +57,10 @@ pub fn find_with<'a>(
     if pass.alternatives.is_empty() || !pass.concerns(names) {
         return (Vec::new(), Vec::new());
     }
+    let reach = pass.index.reach(names);
+    if pass.index.is_out_of_reach(&reach) {
+        return (Vec::new(), Vec::new());
+    }
     let own;
     let aliases = match options.aliases {
         Some(aliases) => aliases,
@@ -70,6 +74,7 @@ pub fn find_with<'a>(
         module,
         names,
         facts,
+        reach,
         speller: Speller::new(pass, names, aliases),
         explain: options.explain,
         unit: context::indent_unit(module),
@@ -98,6 +103,7 @@ struct Finder<'f, 'a> {
     module: &'a Module,
     names: &'f Names,
     facts: &'f dyn Facts,
+    reach: Reach,
     speller: Speller<'f>,
     explain: bool,
     unit: &'a str,
@@ -129,6 +135,9 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'_, 'a> {
     }
 
     fn visit_expr(&mut self, expression: &'a Expr) {
+        if expression.is_attribute_expr() && !matches!(self.stack.last(), Some(AnyNodeRef::ExprAttribute(_))) {
+            self.pass.index.note(self.names, &mut self.reach, expression);
+        }
         // From inside out: which calls inside a match go away decides whether its arguments may be moved.
         walk_expr(self, expression);
         self.at_expression(expression);
@@ -138,7 +147,7 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'_, 'a> {
 impl<'a> Finder<'_, 'a> {
     fn candidates(&mut self, sought: Sought<'_>) -> Vec<usize> {
         self.sought.clear();
-        self.pass.index.candidates(self.names, sought, &mut self.sought);
+        self.pass.index.candidates(self.names, &self.reach, sought, &mut self.sought);
         if self.sought.is_empty() {
             return Vec::new();
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_text_size::{TextRange, TextSize};
 
-use crate::names::{ImportBinding, ImportTime, Names, ScopeId, Variable};
+use crate::names::{ImportBinding, ImportTime, Names, ScopeId};
 use crate::source::{Edit, Module};
 
 use super::clauses;
@@ -110,11 +110,10 @@ fn is_gone(names: &Names, import: &ImportBinding, removed: &[TextRange]) -> bool
 
 /// How many places that read what `import` binds lie in `removed`.
 fn lost_reads(names: &Names, import: &ImportBinding, removed: &[TextRange]) -> usize {
-    let variable = Variable { scope: import.scope, name: import.bound.clone() };
     let lost = |read: &&TextRange| {
         removed.iter().any(|range| range.intersect(**read).is_some_and(|it| !it.is_empty()))
     };
-    names.uses(&variable).iter().filter(lost).count()
+    names.reads_of(import).iter().filter(lost).count()
 }
 
 /// `import a.b` and `import a.c` bind one variable: where one stays, its uses are the other's too.

@@ -20,7 +20,7 @@ pub use arguments::signature;
 pub use effects::GoneCalls;
 pub use errors::{PatternError, Problem, RESERVED_PREFIX};
 pub use gaps::piece_edits;
-pub use index::{Index, Sought};
+pub use index::{Index, Reach, Sought};
 pub use matching::{Bound, Captures, Lookup};
 pub use nest::{Dropped, Extent, nest};
 pub use overlap::{Pairing, Slot, overlap};
