@@ -70,6 +70,27 @@ pub struct WorkloadConfig {
     pub runs: Option<u32>,
 }
 
+impl WorkloadConfig {
+    /// A workload of which only the command is given.
+    pub fn new(run: &str) -> Self {
+        Self {
+            name: None,
+            run: run.to_owned(),
+            inputs: None,
+            scales: Vec::new(),
+            seed: 0,
+            arrays: ArraysConfig::Host,
+            compare: CompareConfig::default(),
+            tolerance: BTreeMap::new(),
+            metric: None,
+            min_speedup: None,
+            max_fallback: None,
+            timeout: None,
+            runs: None,
+        }
+    }
+}
+
 /// Whose arrays callers see.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]

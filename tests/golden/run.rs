@@ -58,7 +58,10 @@ impl Outcome {
             }
             for advice in &plan.advice {
                 let code = advice.code.as_ref().map_or_else(String::new, |code| format!("{code} "));
-                lines.insert((advice.place.clone(), format!("advice {}: {code}{}", advice.rule, advice.message)));
+                lines.insert((
+                    advice.place.clone(),
+                    format!("advice {}: {code}{}", advice.rule, advice.message),
+                ));
             }
         }
         for (place, text) in lines {
@@ -70,7 +73,8 @@ impl Outcome {
 
 /// Plans the passes of `scenario`, each on what the one before it made.
 pub(crate) fn run(scenario: &Scenario) -> Result<Outcome, String> {
-    let before: Files = scenario.inputs.iter().map(|input| (input.path.clone(), input.bytes.clone())).collect();
+    let before: Files =
+        scenario.inputs.iter().map(|input| (input.path.clone(), input.bytes.clone())).collect();
     run_on(scenario, before)
 }
 
@@ -97,7 +101,8 @@ fn run_on(scenario: &Scenario, before: Files) -> Result<Outcome, String> {
 
 /// The files that are Python and parse.
 fn modules(files: &Files) -> Vec<Arc<Module>> {
-    let python = files.iter().filter(|(path, _)| path.extension().is_some_and(|ext| ext == "py" || ext == "ipynb"));
+    let python =
+        files.iter().filter(|(path, _)| path.extension().is_some_and(|ext| ext == "py" || ext == "ipynb"));
     python.filter_map(|(path, bytes)| checks::module(path, bytes)).map(Arc::new).collect()
 }
 
@@ -122,7 +127,8 @@ pub(crate) fn invariants(scenario: &Scenario, outcome: &Outcome) -> Result<(), S
 /// Every code that is reported can be looked up.
 fn known_codes(plan: &Plan) -> Result<(), String> {
     let registry = Registry::load().map_err(|error| error.to_string())?;
-    let codes = plan.left.iter().map(|it| &it.code).chain(plan.advice.iter().filter_map(|it| it.code.as_ref()));
+    let codes =
+        plan.left.iter().map(|it| &it.code).chain(plan.advice.iter().filter_map(|it| it.code.as_ref()));
     for code in codes {
         if registry.reason(code).is_none() {
             return Err(format!("{code} is not in patterns/reasons.yaml"));
