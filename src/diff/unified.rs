@@ -21,11 +21,20 @@ pub struct Patch {
 impl Patch {
     /// The patch that makes `changes`: files in the order of their paths, files without a difference left out.
     pub fn new(changes: &[FileChange]) -> Self {
+        Self::below(Path::new(""), changes)
+    }
+
+    /// The same for changes whose paths are relative to `prefix`, which the patch's names include.
+    ///
+    /// Anywhere in a repository, `git apply` takes names to be relative to the repository's top, and silently skips
+    /// those that are not below the current folder. So where the root lies below the top, the printed patch must say
+    /// where; [`prefix_in_repository`](super::prefix_in_repository) knows.
+    pub fn below(prefix: &Path, changes: &[FileChange]) -> Self {
         let mut changes: Vec<&FileChange> = changes.iter().filter(|it| it.before != it.after).collect();
         changes.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
         let mut bytes = Vec::new();
         for change in changes {
-            write_file(&mut bytes, change);
+            write_file(&mut bytes, &prefix.join(&change.path), change);
         }
         let sha256 = sha256(&bytes);
         Self { bytes, sha256 }
@@ -47,8 +56,8 @@ impl Patch {
     }
 }
 
-fn write_file(out: &mut Vec<u8>, change: &FileChange) {
-    let (old_name, new_name) = (name("a/", &change.path), name("b/", &change.path));
+fn write_file(out: &mut Vec<u8>, path: &Path, change: &FileChange) {
+    let (old_name, new_name) = (name("a/", path), name("b/", path));
     out.extend_from_slice(format!("diff --git {old_name} {new_name}\n").as_bytes());
     out.extend_from_slice(format!("--- {}\n", stamped(&old_name)).as_bytes());
     out.extend_from_slice(format!("+++ {}\n", stamped(&new_name)).as_bytes());
@@ -275,6 +284,26 @@ mod tests {
         assert_eq!(patch.sha256(), sha256(patch.bytes()));
         let expected = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-1\n+2\n";
         assert!(patch.bytes().starts_with(expected.as_bytes()));
+    }
+
+    #[test]
+    fn below_the_top_of_a_repository_git_finds_the_files() {
+        let top = tempfile::tempdir().unwrap();
+        assert!(Command::new("git").args(["init", "--quiet"]).current_dir(&top).status().unwrap().success());
+        let root = top.path().join("a b/sub");
+        fs::create_dir_all(&root).unwrap();
+        let change = FileChange::new("x.py", "1\n", "2\n");
+        fs::write(root.join("x.py"), &change.before).unwrap();
+        let prefix = crate::diff::prefix_in_repository(&root).unwrap().unwrap();
+        assert_eq!(prefix, Path::new("a b/sub"));
+        let patch_path = top.path().join("patch");
+        fs::write(&patch_path, Patch::below(&prefix, std::slice::from_ref(&change)).bytes()).unwrap();
+        for folder in [&root, top.path()] {
+            fs::write(root.join("x.py"), &change.before).unwrap();
+            let status = Command::new("git").arg("apply").arg(&patch_path).current_dir(folder).status();
+            assert!(status.unwrap().success());
+            assert_eq!(fs::read(root.join("x.py")).unwrap(), change.after);
+        }
     }
 
     #[test]
