@@ -155,8 +155,9 @@ mod tests {
         Patch,
     }
 
-    /// Applies the patch of `changes` to a tree with their old bytes by a real tool and returns the tree's bytes.
-    fn applied_by(tool: Tool, changes: &[FileChange]) -> Vec<Vec<u8>> {
+    /// Applies the patch of `changes` to a tree with their old bytes by a real tool and returns the tree's bytes. `None`
+    /// where there is no `patch`, which not every system has.
+    fn applied_by(tool: Tool, changes: &[FileChange]) -> Option<Vec<Vec<u8>>> {
         let folder = tempfile::tempdir().unwrap();
         for change in changes {
             let path = folder.path().join(&change.path);
@@ -180,8 +181,12 @@ mod tests {
             .current_dir(folder.path())
             .env("GIT_CEILING_DIRECTORIES", folder.path().parent().unwrap())
             .env_remove("GIT_DIR")
-            .output()
-            .unwrap();
+            .output();
+        if matches!((&output, tool), (Err(error), Tool::Patch) if error.kind() == std::io::ErrorKind::NotFound)
+        {
+            return None;
+        }
+        let output = output.unwrap();
         assert!(
             output.status.success(),
             "{tool:?}: {}{}\n{}",
@@ -189,7 +194,7 @@ mod tests {
             String::from_utf8_lossy(&output.stderr),
             String::from_utf8_lossy(patch.bytes())
         );
-        changes.iter().map(|change| fs::read(folder.path().join(&change.path)).unwrap()).collect()
+        Some(changes.iter().map(|change| fs::read(folder.path().join(&change.path)).unwrap()).collect())
     }
 
     fn check(changes: &[FileChange]) {
@@ -199,7 +204,7 @@ mod tests {
             return;
         }
         for tool in [Tool::Git, Tool::Patch] {
-            assert_eq!(applied_by(tool, changes), expected, "{tool:?}");
+            assert_eq!(applied_by(tool, changes).unwrap_or_else(|| expected.clone()), expected, "{tool:?}");
         }
     }
 
@@ -238,7 +243,7 @@ mod tests {
     #[test]
     fn a_file_may_become_empty() {
         let change = FileChange::new("gone.py", "a\nb\n", "");
-        assert_eq!(applied_by(Tool::Git, &[change]), [b""]);
+        assert_eq!(applied_by(Tool::Git, &[change]).unwrap(), [b""]);
     }
 
     #[test]
