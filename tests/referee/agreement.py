@@ -50,12 +50,13 @@ def text(before: str, after: str, tolerance: Tolerance) -> None:
     """Words equal, whole numbers equal, other numbers close; spaces don't count. Raises AssertionError."""
     before, after = (_without(value, tolerance.ignore) for value in (before, after))
     words = [["".join(part.split()) for part in NUMBER.split(value)] for value in (before, after)]
-    numbers = [NUMBER.findall(value) for value in (before, after)]
+    old = [(number, tolerance.for_line(line)) for line in before.splitlines() for number in NUMBER.findall(line)]
+    new = NUMBER.findall(after)
     if words[0] != words[1]:
         np.testing.assert_equal(_first_difference(after, before), "", "text")
         np.testing.assert_equal(words[1], words[0], "text")
-    for number, (old, new) in enumerate(zip(*numbers, strict=True), start=1):
-        _number(old, new, tolerance, f"number {number} of the text")
+    for count, ((number, of_line), other) in enumerate(zip(old, new, strict=True), start=1):
+        _number(number, other, of_line, f"number {count} of the text")
 
 
 def _number(old: str, new: str, tolerance: Tolerance, where: str) -> None:

@@ -192,6 +192,22 @@ class Files(unittest.TestCase):
             with self.subTest(before=before, after=after):
                 self.assertEqual(self.agree("x.txt", before.encode(), after.encode(), Tolerance()), expected)
 
+    def test_text_line_by_line(self) -> None:
+        tolerances = parse({"stdout": {"lines": {"^loss": {"atol": 0.05}, "^area": {"integer-rtol": 0.01}}}}, "here")
+        base = "loss 0.339\nshare 0.500\narea 1000\ncount 10\n"
+        cases = [
+            ("0.339", "0.370", True),
+            ("0.339", "0.400", False),
+            ("0.500", "0.510", False),
+            ("1000", "1005", True),
+            ("1000", "1020", False),
+            ("count 10", "count 11", False),
+        ]
+        for old, new, expected in cases:
+            with self.subTest(old=old, new=new):
+                pair = base.encode(), base.replace(old, new).encode()
+                self.assertEqual(self.agree("x.txt", *pair, tolerances.stdout), expected)
+
 
 class ToleranceFiles(unittest.TestCase):
     """Reading of the TOML file."""

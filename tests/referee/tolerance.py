@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,12 @@ class Tolerance:
     """Columns of a table whose order of rows is free."""
     ignore: tuple[str, ...] = ()
     """Regular expressions of text lines that are left out."""
+    lines: tuple[tuple[str, Tolerance], ...] = ()
+    """For text lines of the original that a regular expression fits."""
+
+    def for_line(self, line: str) -> Tolerance:
+        """The first expression that fits the line decides."""
+        return next((tolerance for pattern, tolerance in self.lines if re.search(pattern, line)), self)
 
     def rtol_for(self, precision: str) -> float:
         """The relative tolerance for an element type such as float32 or complex64."""
@@ -99,4 +106,9 @@ def _tolerance(table: dict[str, Any], base: Tolerance, where: str) -> Tolerance:
     for key in ("ignore", "sort_by"):
         if key in values:
             values[key] = tuple(values[key])
-    return replace(base, **values)
+    lines = values.pop("lines", {})
+    tolerance = replace(base, **values)
+    parsed = tuple(
+        (pattern, _tolerance(value, tolerance, f"{where}.lines.{pattern}")) for pattern, value in lines.items()
+    )
+    return replace(tolerance, lines=parsed or base.lines)
