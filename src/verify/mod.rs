@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::reasons::{Code, Place};
 
+pub mod protocol;
+
 /// One version of a program: a tree on disk with some files replaced.
 #[derive(Debug, Clone)]
 pub struct Tree {
