@@ -9,6 +9,13 @@ use serde::{Deserialize, Serialize};
 use crate::reasons::{Code, Place};
 
 pub mod protocol;
+mod error;
+mod sandbox;
+mod process;
+
+pub use error::JudgeError;
+pub use process::Observed;
+pub use sandbox::{CopyLimits, Written};
 
 /// One version of a program: a tree on disk with some files replaced.
 #[derive(Debug, Clone)]

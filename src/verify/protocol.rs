@@ -52,7 +52,8 @@ pub struct Job {
     pub arrays: Arrays,
     /// Calls of a function before those that count. In the modes other than `time`, 0.
     pub warmup: u32,
-    /// Calls of a function that count. Call `i` of all, warm-up included, takes input set `i % input_sets`.
+    /// Calls of a function that count. Call `i` of all, warm-up included, takes input set `i % input_sets`. Only those
+    /// that count are marked; a capture holds all, warm-up included, named by `i`.
     pub runs: u32,
 }
 
@@ -290,7 +291,8 @@ pub struct NotCompared {
 /// Everything that one run left behind, after all of its processes have ended: what comparing reads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaptureDir {
-    /// The worker's capture: manifest and arrays.
+    /// The worker's capture: manifest and arrays. Where this folder does not exist, nothing of the program's inside
+    /// was asked for: only what the judge saw itself (status, standard output, files) is then compared.
     pub dir: PathBuf,
     /// What the program wrote to its standard output, up to a cap, as a plain file of the judge's.
     pub stdout: PathBuf,
