@@ -8,14 +8,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::reasons::{Code, Place};
 
-pub mod protocol;
+pub mod codes;
 mod error;
-mod sandbox;
 mod process;
+pub mod protocol;
+mod requires;
+mod sandbox;
+mod search;
+pub mod timing;
+mod why;
 
 pub use error::JudgeError;
 pub use process::Observed;
 pub use sandbox::{CopyLimits, Written};
+pub use search::{Found, search};
+pub use why::{Factor, Limit};
 
 /// One version of a program: a tree on disk with some files replaced.
 #[derive(Debug, Clone)]
