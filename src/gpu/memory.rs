@@ -5,6 +5,10 @@ use cudarc::driver::{result, sys};
 use super::Absent;
 use super::probe::{refused, start};
 
+/// The compute mode in which several processes may have contexts. In any other, a context of the judge's own would
+/// keep the program from making one.
+const SHARED: i32 = 0;
+
 /// Device memory in use since the watch began, over all devices of this process.
 ///
 /// Other processes on the same devices count too, so a rise says that the device was used by somebody, and only
@@ -37,6 +41,11 @@ impl MemoryWatch {
     #[expect(unsafe_code, reason = "contexts are raw handles in the driver's interface")]
     fn add(&mut self, ordinal: i32) -> Result<(), result::DriverError> {
         let device = result::device::get(ordinal)?;
+        let mode = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE;
+        // SAFETY: `device` comes from `device::get`.
+        if unsafe { result::device::get_attribute(device, mode)? } != SHARED {
+            return Ok(());
+        }
         // SAFETY: `device` comes from `device::get`; released in `drop`.
         let context = unsafe { result::primary_ctx::retain(device)? };
         self.devices.push(Watched { device, context, free_at_start: 0 });

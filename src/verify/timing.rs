@@ -148,7 +148,10 @@ mod tests {
     use super::*;
 
     fn pairs(times: &[(f64, f64)]) -> Vec<Pair> {
-        times.iter().map(|(before, after)| Pair { before: *before, after: *after, lower_bound: false }).collect()
+        times
+            .iter()
+            .map(|(before, after)| Pair { before: *before, after: *after, lower_bound: false })
+            .collect()
     }
 
     #[test]

@@ -97,8 +97,12 @@ pub(super) fn out_of_memory(exception: &str) -> Limit {
 
 /// What limits: short memory, else the largest part of the time.
 pub(super) fn limit(symptoms: &Symptoms<'_>) -> Limit {
-    let parts = [startup(symptoms), transfers(symptoms), launches(symptoms), fallback(symptoms), compute(symptoms)];
-    let largest = parts.into_iter().flatten().max_by(|one, other| one.share.unwrap_or(0.0).total_cmp(&other.share.unwrap_or(0.0)));
+    let parts =
+        [startup(symptoms), transfers(symptoms), launches(symptoms), fallback(symptoms), compute(symptoms)];
+    let largest = parts
+        .into_iter()
+        .flatten()
+        .max_by(|one, other| one.share.unwrap_or(0.0).total_cmp(&other.share.unwrap_or(0.0)));
     memory(symptoms)
         .or_else(|| largest.filter(|limit| limit.share.is_some_and(|share| share >= LEAST_SHARE)))
         .unwrap_or_else(|| host(symptoms))
@@ -153,7 +157,8 @@ fn launches(symptoms: &Symptoms<'_>) -> Option<Limit> {
 }
 
 fn fallback(symptoms: &Symptoms<'_>) -> Option<Limit> {
-    let mut fallen: Vec<(&str, &Calls)> = functions(symptoms.accelerators).filter(|(_, calls)| calls.cpu > 0).collect();
+    let mut fallen: Vec<(&str, &Calls)> =
+        functions(symptoms.accelerators).filter(|(_, calls)| calls.cpu > 0).collect();
     fallen.sort_by(|(_, one), (_, other)| other.cpu_seconds.total_cmp(&one.cpu_seconds));
     let seconds: f64 = fallen.iter().map(|(_, calls)| calls.cpu_seconds).sum();
     let named: Vec<&str> = fallen.iter().take(3).map(|(name, _)| *name).collect();
@@ -169,7 +174,10 @@ fn compute(symptoms: &Symptoms<'_>) -> Option<Limit> {
 
 fn host(symptoms: &Symptoms<'_>) -> Limit {
     let message = match symptoms.activity.and_then(|activity| activity.busy_seconds) {
-        Some(busy) => format!("the device was busy for {busy:.2} of {:.2} s, the rest is work of the host", symptoms.seconds),
+        Some(busy) => format!(
+            "the device was busy for {busy:.2} of {:.2} s, the rest is work of the host",
+            symptoms.seconds
+        ),
         None => "neither transfers nor launches explain the time: most of it is work of the host".to_owned(),
     };
     Limit { factor: Factor::HostBound, message, share: None }
@@ -237,7 +245,8 @@ mod tests {
     #[test]
     fn fallback_names_its_functions() {
         let calls = |cpu, cpu_seconds| Calls { cpu, cpu_seconds, ..Calls::default() };
-        let functions = BTreeMap::from([("set_axis".to_owned(), calls(1, 0.1)), ("apply".to_owned(), calls(9, 5.0))]);
+        let functions =
+            BTreeMap::from([("set_axis".to_owned(), calls(1, 0.1)), ("apply".to_owned(), calls(9, 5.0))]);
         let accelerators = BTreeMap::from([("cudf.pandas".to_owned(), functions)]);
         let found = limit(&Symptoms {
             before_seconds: 8.0,

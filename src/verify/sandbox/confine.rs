@@ -6,6 +6,8 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use super::settings::SETTINGS;
+
 /// The oldest Landlock that can keep files from being truncated and lets them be renamed between folders.
 const OLDEST_ABI: i64 = 3;
 /// The oldest Landlock that can keep signals inside.
@@ -27,8 +29,10 @@ const CREATE_RULESET_VERSION: u32 = 1;
 const RULE_PATH_BENEATH: u32 = 1;
 /// Above this many siblings of the work folder and its parents, reads are not confined: each needs a rule.
 const SIBLING_LIMIT: usize = 20_000;
-/// What every program may write to: devices, shared memory, its own entries under `/proc`.
-const ALWAYS_WRITABLE: [&str; 2] = ["/dev", "/proc"];
+/// Where every program may write to existing files: devices, and its own entries under `/proc`.
+const SYSTEM: [&str; 2] = ["/dev", "/proc"];
+/// Where every program may make files: shared memory.
+const SHARED_MEMORY: &str = "/dev/shm";
 
 /// A set of rules, put on a program before it starts and inherited by all it starts.
 #[derive(Debug)]
@@ -66,8 +70,12 @@ impl Confinement {
         let siblings = siblings(hidden)?;
         let handled = if siblings.is_some() { WRITE | READ_FILE } else { WRITE };
         let confinement = Self { ruleset: create(handled, abi)? };
-        for path in ALWAYS_WRITABLE.iter().map(Path::new).chain(writable.iter().copied()) {
-            confinement.allow(path, handled & (WRITE | READ_FILE))?;
+        for path in SYSTEM {
+            confinement.allow(Path::new(path), handled & ON_FILES)?;
+        }
+        let libraries = SETTINGS.writable.iter().map(Path::new);
+        for path in writable.iter().copied().chain([Path::new(SHARED_MEMORY)]).chain(libraries) {
+            confinement.allow(path, handled)?;
         }
         if let Some(siblings) = siblings {
             for path in readable.iter().copied().chain(siblings.iter().map(PathBuf::as_path)) {

@@ -69,6 +69,13 @@ impl WorkFolder {
         self.root.join("logs")
     }
 
+    /// Removes everything but compiled kernels.
+    pub(super) fn clear(&self) {
+        for folder in [self.active(), self.finished(), self.inputs(), self.worker(), self.logs()] {
+            let _ = remove(&folder);
+        }
+    }
+
     fn active(&self) -> PathBuf {
         self.root.join("active")
     }
@@ -159,9 +166,15 @@ impl Sandbox {
         Ok(self)
     }
 
-    /// Removes all of it.
+    /// Removes all of it, and says where that fails; a dropped copy is removed in silence.
     pub(super) fn remove(self) -> Result<(), JudgeError> {
         remove(&self.root)
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        let _ = remove(&self.root);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The facts in `patterns/environment.yaml`: which variables and folders take part in a judged run.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -19,6 +20,10 @@ pub(super) struct Settings {
     pub(super) default: BTreeMap<String, String>,
     /// Variables that name a folder of the judge's cache.
     pub(super) caches: BTreeMap<String, String>,
+    /// Folders outside the copy that programs may write to.
+    pub(super) writable: Vec<PathBuf>,
+    /// Names of files that libraries write for themselves: no outputs.
+    pub(super) library_logs: Vec<String>,
     /// Names of folders that are no part of a copy.
     pub(super) left_out: Vec<String>,
     /// Names of entries that make the folder they are in no part of a copy.

@@ -59,7 +59,7 @@ impl Manifest {
         let truncated = !walk(root, Path::new(""), ENTRY_LIMIT + self.0.len(), &mut now)?;
         let mut written = Written { truncated, ..Written::default() };
         for (path, stamp) in &now {
-            if self.0.get(path) == Some(stamp) {
+            if self.0.get(path) == Some(stamp) || is_library_log(path) {
                 continue;
             }
             match stamp.kind {
@@ -102,6 +102,11 @@ fn walk(folder: &Path, at: &Path, limit: usize, entries: &mut BTreeMap<PathBuf, 
 fn is_cache(folder: &Path) -> bool {
     let name = folder.file_name().and_then(|name| name.to_str());
     name.is_some_and(|name| SETTINGS.left_out.iter().any(|left_out| left_out == name))
+}
+
+fn is_library_log(file: &Path) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| SETTINGS.library_logs.iter().any(|log| log == name))
 }
 
 fn stamp(metadata: &Metadata) -> Stamp {
