@@ -30,10 +30,10 @@ impl MemoryWatch {
     /// Begins to watch. Makes a context on each device, which stays until the watch is dropped.
     pub fn start() -> Result<Self, Absent> {
         start()?;
-        let count = result::device::get_count().map_err(|error| refused(&error))?;
+        let count = result::device::get_count().map_err(refused)?;
         let mut watch = Self { devices: Vec::new(), peak_rise_bytes: 0 };
         for ordinal in 0..count {
-            watch.add(ordinal).map_err(|error| refused(&error))?;
+            watch.add(ordinal).map_err(refused)?;
         }
         if watch.devices.is_empty() { Err(Absent::NoDevice) } else { Ok(watch) }
     }

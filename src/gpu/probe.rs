@@ -46,11 +46,11 @@ pub enum Absent {
 /// The driver and its devices, or why there are none.
 pub fn probe() -> Result<Probe, Absent> {
     start()?;
-    let count = result::device::get_count().map_err(|error| refused(&error))?;
+    let count = result::device::get_count().map_err(refused)?;
     if count == 0 {
         return Err(Absent::NoDevice);
     }
-    let devices = (0..count).map(device).collect::<Result<_, _>>().map_err(|error| refused(&error))?;
+    let devices = (0..count).map(device).collect::<Result<_, _>>().map_err(refused)?;
     Ok(Probe { driver: kernel_module_version(), cuda: cuda_version()?, devices })
 }
 
@@ -63,12 +63,12 @@ pub(super) fn start() -> Result<(), Absent> {
     }
     result::init().map_err(|error| match error.0 {
         sys::cudaError_enum::CUDA_ERROR_NO_DEVICE => Absent::NoDevice,
-        _ => refused(&error),
+        _ => refused(error),
     })
 }
 
 /// What the driver said, as a value.
-pub(super) fn refused(error: &result::DriverError) -> Absent {
+pub(super) fn refused(error: result::DriverError) -> Absent {
     let text = error
         .error_string()
         .map_or_else(|_| format!("{error:?}"), |text| text.to_string_lossy().into_owned());
@@ -97,7 +97,7 @@ fn device(ordinal: i32) -> Result<GpuDevice, result::DriverError> {
 fn cuda_version() -> Result<String, Absent> {
     let mut version = 0;
     // SAFETY: the driver writes one integer.
-    unsafe { sys::cuDriverGetVersion(&raw mut version) }.result().map_err(|error| refused(&error))?;
+    unsafe { sys::cuDriverGetVersion(&raw mut version) }.result().map_err(refused)?;
     // The driver's encoding: 1000 × major + 10 × minor.
     Ok(format!("{}.{}", version / 1000, version % 1000 / 10))
 }

@@ -24,7 +24,7 @@ const STREAM_CAP: u64 = 64 << 20;
 /// The largest outcome that is read.
 const OUTCOME_CAP: u64 = 64 << 20;
 /// The limit for questions to the interpreter itself.
-const QUESTION_LIMIT: Duration = Duration::from_secs(120);
+const QUESTION_LIMIT: Duration = Duration::from_mins(2);
 
 /// Which of the two programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! The evidence file: everything a verdict rests on, what the judge saw apart from what the children said.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -239,10 +239,9 @@ impl Evidence {
 
 /// Hashes of the files that `before` and `after` may differ in: those replaced on either side, or all of `also`.
 pub(super) fn file_hashes(before: &Tree, after: &Tree, also: &[PathBuf]) -> Vec<FileHashes> {
-    let paths: BTreeMap<&PathBuf, ()> =
-        before.overlay.keys().chain(after.overlay.keys()).chain(also).map(|path| (path, ())).collect();
+    let paths: BTreeSet<&PathBuf> = before.overlay.keys().chain(after.overlay.keys()).chain(also).collect();
     paths
-        .into_keys()
+        .into_iter()
         .map(|path| FileHashes {
             path: path.clone(),
             before_sha256: sha256(before, path),
@@ -261,6 +260,8 @@ fn sha256(tree: &Tree, path: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]

@@ -123,7 +123,7 @@ fn ratio(before: f64, after: f64) -> f64 {
     before.max(f64::MIN_POSITIVE) / after.max(f64::MIN_POSITIVE)
 }
 
-/// Sebastiano Vigna's SplitMix64.
+/// Sebastiano Vigna's `SplitMix64`.
 struct SplitMix(u64);
 
 impl SplitMix {

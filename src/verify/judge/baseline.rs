@@ -10,7 +10,7 @@ use crate::verify::{Verdict, codes};
 
 /// However fast the original is, a candidate may take this long: loading libraries and compiling kernels for the
 /// first time take tens of seconds.
-const LEAST_LIMIT: Duration = Duration::from_secs(120);
+const LEAST_LIMIT: Duration = Duration::from_mins(2);
 /// A candidate that takes this many times as long as the original is not waited for.
 const LIMIT_FACTOR: u32 = 20;
 
@@ -64,11 +64,11 @@ impl Trial<'_, '_> {
         if made {
             return Ok(None);
         }
-        self.answer(
+        Ok(Some(self.decide(
             Verdict::Inconclusive,
             codes::NO_INPUTS,
             format!("the inputs could not be made: the maker {end}"),
-        )
+        )))
     }
 
     fn original_failed(&mut self, run: &Run) -> Answer {
@@ -77,7 +77,7 @@ impl Trial<'_, '_> {
         }
         if run.ended.exit == Exit::TimedOut {
             let message = self.lower_bound(run)?;
-            return self.answer(Verdict::Inconclusive, codes::BASELINE_TIMED_OUT, message);
+            return Ok(Some(self.decide(Verdict::Inconclusive, codes::BASELINE_TIMED_OUT, message)));
         }
         if run.succeeded() {
             return Ok(None);
@@ -86,7 +86,7 @@ impl Trial<'_, '_> {
         if run.confined && message.contains("PermissionError") {
             message.push_str(" (while judged, a program may write to its project and to TMPDIR only)");
         }
-        self.answer(Verdict::Inconclusive, codes::BASELINE_FAILED, message)
+        Ok(Some(self.decide(Verdict::Inconclusive, codes::BASELINE_FAILED, message)))
     }
 
     /// What can still be said where the original did not end: how long the candidate takes.

@@ -19,7 +19,7 @@ impl Trial<'_, '_> {
         {
             let message = format!("this machine can't verify a port to the GPU: {absent}");
             self.cannot_verify = true;
-            return self.answer(Verdict::Unverified, codes::NO_GPU, message);
+            return Ok(Some(self.decide(Verdict::Unverified, codes::NO_GPU, message)));
         }
         let missing = self.missing_libraries()?;
         if missing.is_empty() {
@@ -31,7 +31,7 @@ impl Trial<'_, '_> {
             "{python} lacks {}: install it, or name another Python with --python",
             missing.join(", ")
         );
-        self.answer(Verdict::Unverified, codes::LIBRARY_MISSING, message)
+        Ok(Some(self.decide(Verdict::Unverified, codes::LIBRARY_MISSING, message)))
     }
 
     /// Requirements that the candidate's interpreter does not meet, with what it has.
@@ -61,7 +61,7 @@ impl Trial<'_, '_> {
     /// Runs the candidate as the original was run, and compares.
     pub(super) fn results_agree(&mut self) -> Answer {
         let run = self.run(Role::After, Mode::Capture, true, None)?;
-        if let Some(verdict) = self.candidate_failed(&run)? {
+        if let Some(verdict) = self.candidate_failed(&run) {
             return Ok(Some(verdict));
         }
         let verdict = self.compare(&run);
@@ -70,32 +70,32 @@ impl Trial<'_, '_> {
     }
 
     /// Answers where a run of the candidate ended otherwise than well.
-    pub(super) fn candidate_failed(&mut self, run: &Run) -> Answer {
+    pub(super) fn candidate_failed(&mut self, run: &Run) -> Option<Verdict> {
         if let Some(verdict) = self.unusable(run) {
-            return Ok(Some(verdict));
+            return Some(verdict);
         }
         if run.succeeded() {
-            return Ok(None);
+            return None;
         }
         let message = format!("the candidate {}", end_of(run));
         if run.ended.exit == Exit::TimedOut {
-            return self.answer(Verdict::Rejected, codes::CANDIDATE_TIMED_OUT, message);
+            return Some(self.decide(Verdict::Rejected, codes::CANDIDATE_TIMED_OUT, message));
         }
         let Ok(outcome) = &run.outcome else {
-            return self.answer(Verdict::Rejected, codes::NO_OUTCOME, message);
+            return Some(self.decide(Verdict::Rejected, codes::NO_OUTCOME, message));
         };
         let Some(raised) = outcome.exception.clone() else {
-            return self.answer(Verdict::Rejected, codes::CANDIDATE_FAILED, message);
+            return Some(self.decide(Verdict::Rejected, codes::CANDIDATE_FAILED, message));
         };
         if outcome.end != End::NotRun && self.is_missing_library(&raised) {
             self.cannot_verify = true;
-            return self.answer(Verdict::Unverified, codes::LIBRARY_MISSING, message);
+            return Some(self.decide(Verdict::Unverified, codes::LIBRARY_MISSING, message));
         }
         self.find(codes::CANDIDATE_FAILED, message, place_of(&raised));
         if ran_out_of_memory(&raised) {
             self.limited(why::out_of_memory(short(&raised.type_name)));
         }
-        Ok(Some(Verdict::Rejected))
+        Some(Verdict::Rejected)
     }
 
     fn is_missing_library(&self, raised: &Raised) -> bool {
@@ -148,13 +148,14 @@ impl Trial<'_, '_> {
         (undecided || overflow || nothing).then_some(Verdict::Inconclusive)
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "questions have one type")]
     /// Whether the modules of the changed files came from the copies, on both sides.
     pub(super) fn was_loaded_from_the_copy(&mut self) -> Answer {
         let baseline = self.judge.baseline.as_ref().map(|baseline| &baseline.first);
         let stray = baseline.into_iter().chain(self.captured.as_ref()).find_map(loaded_elsewhere);
         match stray {
             None => Ok(None),
-            Some(message) => self.answer(Verdict::Inconclusive, codes::LOADED_ELSEWHERE, message),
+            Some(message) => Ok(Some(self.decide(Verdict::Inconclusive, codes::LOADED_ELSEWHERE, message))),
         }
     }
 }

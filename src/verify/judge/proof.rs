@@ -27,16 +27,16 @@ impl Trial<'_, '_> {
             _ => {
                 let message =
                     format!("traced to see which changed lines run, the candidate {}", end_of(&run));
-                return self.answer(Verdict::Inconclusive, codes::NEVER_RAN, message);
+                return Ok(Some(self.decide(Verdict::Inconclusive, codes::NEVER_RAN, message)));
             }
         };
         run.remove()?;
         self.evidence.coverage =
             self.claim.changed.iter().map(|changed| coverage(changed, &covered)).collect();
-        self.judge_coverage()
+        Ok(self.judge_coverage())
     }
 
-    fn judge_coverage(&mut self) -> Answer {
+    fn judge_coverage(&mut self) -> Option<Verdict> {
         let coverage = self.evidence.coverage.clone();
         for change in coverage.iter().filter(|change| is_idle(change)) {
             let name =
@@ -53,7 +53,7 @@ impl Trial<'_, '_> {
                 self.evidence.notes.push(note);
             }
         }
-        Ok(coverage.iter().any(is_idle).then_some(Verdict::Unverified))
+        coverage.iter().any(is_idle).then_some(Verdict::Unverified)
     }
 
     /// Runs the candidate under the profilers, and weighs what they say together with what the judge saw.
@@ -62,7 +62,7 @@ impl Trial<'_, '_> {
             return Ok(None);
         }
         let run = self.run(Role::After, Mode::Activity, false, None)?;
-        if let Some(verdict) = self.candidate_failed(&run)? {
+        if let Some(verdict) = self.candidate_failed(&run) {
             return Ok(Some(verdict));
         }
         let seen = opened_device(&run) || self.captured.as_ref().is_some_and(opened_device);
@@ -77,11 +77,11 @@ impl Trial<'_, '_> {
             run.outcome.as_ref().map(|outcome| outcome.accelerators.clone()).unwrap_or_default();
         self.active = Some(run);
         if let Some(message) = answer {
-            return self.answer(Verdict::Rejected, codes::NO_GPU_ACTIVITY, message);
+            return Ok(Some(self.decide(Verdict::Rejected, codes::NO_GPU_ACTIVITY, message)));
         }
         let limit = self.judge.contract.max_fallback;
         match fallback(&accelerators, limit) {
-            Some(message) => self.answer(Verdict::Rejected, codes::FALLBACK, message),
+            Some(message) => Ok(Some(self.decide(Verdict::Rejected, codes::FALLBACK, message))),
             None => Ok(None),
         }
     }

@@ -54,8 +54,8 @@ impl Trial<'_, '_> {
         for role in roles {
             let run = self.run(role, Mode::Time, capture, number)?;
             let timed = match role {
-                Role::Before => self.timed_original(&run, &mut lower_bound)?,
-                Role::After => self.timed_candidate(&run)?,
+                Role::Before => self.timed_original(&run, &mut lower_bound),
+                Role::After => self.timed_candidate(&run),
             };
             run.remove()?;
             match timed {
@@ -66,37 +66,32 @@ impl Trial<'_, '_> {
         Ok(Ok(Pair { before: seconds[0], after: seconds[1], lower_bound }))
     }
 
-    fn timed_original(
-        &mut self,
-        run: &Run,
-        lower_bound: &mut bool,
-    ) -> Result<Result<f64, Verdict>, JudgeError> {
+    fn timed_original(&mut self, run: &Run, lower_bound: &mut bool) -> Result<f64, Verdict> {
         if let Some(verdict) = self.unusable(run) {
-            return Ok(Err(verdict));
+            return Err(verdict);
         }
         if run.ended.exit == Exit::TimedOut && self.judge.contract.metric == Metric::Process {
             *lower_bound = true;
-            return Ok(Ok(run.ended.wall.as_secs_f64()));
+            return Ok(run.ended.wall.as_secs_f64());
         }
         if !run.succeeded() {
             let message = format!("timed, the original {}", end_of(run));
-            self.find(codes::BASELINE_FAILED, message, None);
-            return Ok(Err(Verdict::Inconclusive));
+            return Err(self.decide(Verdict::Inconclusive, codes::BASELINE_FAILED, message));
         }
-        Ok(self.seconds(run))
+        self.seconds(run)
     }
 
-    fn timed_candidate(&mut self, run: &Run) -> Result<Result<f64, Verdict>, JudgeError> {
-        if let Some(verdict) = self.candidate_failed(run)? {
-            return Ok(Err(verdict));
+    fn timed_candidate(&mut self, run: &Run) -> Result<f64, Verdict> {
+        if let Some(verdict) = self.candidate_failed(run) {
+            return Err(verdict);
         }
         if let Some(verdict) = self.compare(run) {
             let message =
                 "a timed run of the candidate left other results than the run that was judged first";
             self.find(codes::UNSTEADY, message, None);
-            return Ok(Err(verdict));
+            return Err(verdict);
         }
-        Ok(self.seconds(run))
+        self.seconds(run)
     }
 
     /// What the metric says of `run`.

@@ -108,10 +108,10 @@ impl<'j, 'a> Trial<'j, 'a> {
         self.evidence.findings.push(Finding { code, message: message.into(), place });
     }
 
-    /// Adds a finding, and answers with `verdict`.
-    pub(super) fn answer(&mut self, verdict: Verdict, code: Code, message: impl Into<String>) -> Answer {
+    /// Adds a finding that decides for `verdict`.
+    pub(super) fn decide(&mut self, verdict: Verdict, code: Code, message: impl Into<String>) -> Verdict {
         self.find(code, message, None);
-        Ok(Some(verdict))
+        verdict
     }
 
     /// Says what limits the candidate.

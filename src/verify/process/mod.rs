@@ -125,7 +125,7 @@ pub(super) fn run(launch: &Launch<'_>, marks: (File, OwnedFd)) -> io::Result<End
         supervisor: spawned.supervisor.id().cast_signed(),
         marker: format!("{MARKER}={marker}").into_bytes(),
     };
-    Running::new(launch, spawned, family, memory, start)?.to_end()
+    Running::new(launch, spawned, family, memory, start)?.finish()
 }
 
 /// Names one run among all on this machine.
@@ -183,7 +183,7 @@ impl<'a> Running<'a> {
         })
     }
 
-    fn to_end(mut self) -> io::Result<Ended> {
+    fn finish(mut self) -> io::Result<Ended> {
         let ended = self.until_exit();
         let wall = self.start.elapsed();
         if matches!(ended, Ok(Exit::Status(_) | Exit::Signal(_))) {

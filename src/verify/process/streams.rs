@@ -53,7 +53,7 @@ impl Sink {
 
     /// Takes one chunk. False where there is nothing to take now.
     pub(super) fn take(&mut self) -> io::Result<bool> {
-        let mut chunk = [0; CHUNK];
+        let mut chunk = vec![0; CHUNK];
         let Some(count) = read_some(&mut self.pipe, &mut chunk, &mut self.ended)? else { return Ok(false) };
         let taken = &chunk[..count];
         let room = usize::try_from(self.cap.saturating_sub(self.bytes)).unwrap_or(usize::MAX);

@@ -180,12 +180,12 @@ impl Drop for Sandbox {
 
 /// Removes `folder` with everything in it, also where a program took its own rights away.
 pub(super) fn remove(folder: &Path) -> Result<(), JudgeError> {
-    let removed = fs::remove_dir_all(folder).or_else(|error| match error.kind() {
-        io::ErrorKind::NotFound => Ok(()),
-        _ => {
-            open_up(folder);
-            fs::remove_dir_all(folder)
+    let removed = fs::remove_dir_all(folder).or_else(|error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            return Ok(());
         }
+        open_up(folder);
+        fs::remove_dir_all(folder)
     });
     removed.map_err(|error| JudgeError::io(folder, error))
 }
