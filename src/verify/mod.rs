@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::reasons::{Code, Place};
 
 pub mod protocol;
+pub mod capture;
+pub mod compare;
 
 /// One version of a program: a tree on disk with some files replaced.
 #[derive(Debug, Clone)]
@@ -75,6 +77,10 @@ pub struct Contract {
     pub timeout: Duration,
     /// Regular expressions of output lines that are not compared.
     pub volatile: Vec<String>,
+    /// How single outputs are compared, by pattern: `globals.u`, `return[0]`, `out/*.npy`, `stdout`; or by dtype:
+    /// `float64`. A pattern also stands for everything below what it names; the longest one wins.
+    #[serde(default)]
+    pub tolerance: BTreeMap<String, compare::tolerance::Comparator>,
 }
 
 /// The gate's metric.
