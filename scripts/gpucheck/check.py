@@ -66,7 +66,7 @@ def _limit(context: Context, deadline: float) -> float:
 def command(item: Item, size: Size, context: Context, vcs: bool) -> list[str]:
     """The gpuport command for an item at a size."""
     words = [str(context.gpuport), "apply", item.entry, "--format", "json", "--python", context.python]
-    if size.arguments:
+    if size.arguments and not size.configured:
         words += ["--workload", items.workload(item.entry, size)]
     for name in item.passes:
         words += ["--pass", name]
@@ -74,7 +74,7 @@ def command(item: Item, size: Size, context: Context, vcs: bool) -> list[str]:
         words += ["--before-python", context.legacy]
     if not vcs:
         words.append("--allow-no-vcs")
-    return [*words, *item.options, *context.options]
+    return [*words, *size.options, *context.options]
 
 
 def _apply(
