@@ -1,5 +1,8 @@
 //! Passes: the YAML rule files, loaded with positions in every error, checked, and matched against modules.
 
+mod activation;
+mod guard;
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,6 +15,9 @@ use crate::names::Names;
 use crate::pattern::{Bound, Piece};
 use crate::reasons::Code;
 use crate::source::Module;
+
+pub use activation::{ActivateSpec, Activation};
+pub use guard::{Condition, Effect, Guard, GuardError, GuardSpec, GuardsSpec, NameListSpec, NameLists};
 
 /// A loaded and checked pass.
 #[derive(Debug, Clone)]
