@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import shlex
 import shutil
@@ -17,6 +18,8 @@ REFEREE = items.ROOT / "tests" / "referee" / "referee.py"
 TOLERANCES = items.ROOT / "tests" / "referee" / "tolerances.toml"
 # Copying, starting up, and gpuport's own work beside the runs it times.
 GRACE_SECONDS = 60.0
+# Any of these figures of the report, above 0, says that the device was used.
+SIGNS_OF_ACTIVITY = ("kernels", "busy_seconds", "bytes_to_device", "peak_bytes")
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def check(item: Item, context: Context, deadline: float) -> dict[str, Any]:
     result = _summary(item, done, found, changed)
     _keep_output(item.name, done, context.out)
     if result["applied"]:
-        result["diff"] = _diff(item.name, original, tree, changed, context)
+        _keep_patch(item.name, original, tree, changed, context.out)
         result["referee"] = _referee(item, item.size, original, tree, context, deadline)
     if result["applied"] and context.hidden and item.device == "cuda":
         result["hidden"] = _hidden(item, context, deadline)
@@ -66,7 +69,7 @@ def _limit(context: Context, deadline: float) -> float:
 def command(item: Item, size: Size, context: Context, vcs: bool) -> list[str]:
     """The gpuport command for an item at a size."""
     words = [str(context.gpuport), "apply", item.entry, "--format", "json", "--python", context.python]
-    if size.arguments:
+    if size.arguments and not size.configured:
         words += ["--workload", items.workload(item.entry, size)]
     for name in item.passes:
         words += ["--pass", name]
@@ -74,7 +77,7 @@ def command(item: Item, size: Size, context: Context, vcs: bool) -> list[str]:
         words += ["--before-python", context.legacy]
     if not vcs:
         words.append("--allow-no-vcs")
-    return [*words, *item.options, *context.options]
+    return [*words, *size.options, *context.options]
 
 
 def _apply(
@@ -118,17 +121,18 @@ def _keep_output(name: str, done: tool.Call, out: Path) -> None:
     (folder / f"{name}.log").write_bytes(done.stderr)
 
 
-def _diff(name: str, original: Path, tree: Path, changed: list[str], context: Context) -> list[str]:
-    """The applied patch, by the system's own diff, kept beside the reports."""
+def _keep_patch(name: str, original: Path, tree: Path, changed: list[str], out: Path) -> None:
+    """What was written, as a diff beside the reports."""
     text = b""
     for path in changed:
-        sides = [str(folder / path) if (folder / path).exists() else "/dev/null" for folder in (original, tree)]
-        labels = ["--label", f"a/{path}", "--label", f"b/{path}"]
-        text += tool.call(["diff", "-u", *labels, *sides], tree, {}, 60.0).stdout
-    folder = context.out / "patches"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.diff").write_bytes(text)
-    return changed
+        sides = [
+            (folder / path).read_bytes().splitlines(True) if (folder / path).exists() else []
+            for folder in (original, tree)
+        ]
+        names = f"a/{path}".encode(), f"b/{path}".encode()
+        text += b"".join(difflib.diff_bytes(difflib.unified_diff, *sides, *names))
+    (out / "patches").mkdir(parents=True, exist_ok=True)
+    (out / "patches" / f"{name}.diff").write_bytes(text)
 
 
 def _referee(item: Item, size: Size, original: Path, tree: Path, context: Context, deadline: float) -> dict[str, Any]:
@@ -152,18 +156,29 @@ def _last_line(text: bytes) -> str:
 
 
 def _hidden(item: Item, context: Context, deadline: float) -> dict[str, Any]:
-    """The same at a small size without a speed threshold, the device hidden from the programs but not from gpuport."""
+    """The same at a small size, without a speed threshold, on a machine that seems to have no device."""
     wrapper = context.work / "python-without-device"
     wrapper.write_text(f'#!/bin/sh\nCUDA_VISIBLE_DEVICES= exec {shlex.quote(context.python)} "$@"\n')
     wrapper.chmod(0o755)
+    options = (*context.options, "--min-speedup", "0")
+    blind_programs = replace(context, python=str(wrapper), options=options)
+    blind_tool = replace(context, options=options)
+    return {
+        "from_programs": _hide(item, blind_programs, {}, deadline),
+        "from_all": _hide(item, blind_tool, {"CUDA_VISIBLE_DEVICES": ""}, deadline),
+    }
+
+
+def _hide(item: Item, context: Context, variables: dict[str, str], deadline: float) -> dict[str, Any]:
     original = workspace.prepare(item, item.small, context.python, context.work / "prepared")
     tree = context.work / "trees" / f"{item.name}-hidden"
-    blind = replace(context, python=str(wrapper), options=(*context.options, "--min-speedup", "0"))
-    done, found, changed = _apply(item, item.small, original, tree, blind, _limit(context, deadline))
+    size = replace(item.small, variables=(*item.small.variables, *variables.items()))
+    done, found, changed = _apply(item, size, original, tree, context, _limit(context, deadline))
     if not context.keep:
         shutil.rmtree(tree, ignore_errors=True)
     return {
         "command": shlex.join(done.command),
+        "variables": variables,
         "status": done.status,
         "outcome": tool.outcome(done, found),
         "applied": found.applied or bool(changed),
@@ -212,10 +227,11 @@ def _problems_of_port(item: Item, result: dict[str, Any], gpu: bool) -> list[str
         problems.append("accepted, though it should be kept")
     if item.device == "cuda" and not gpu:
         problems.append("accepted on a machine without a GPU")
-    if item.device == "cuda" and not (result["gpu"] or {}).get("kernels"):
+    if item.device == "cuda" and not any((result["gpu"] or {}).get(sign) for sign in SIGNS_OF_ACTIVITY):
         problems.append("accepted without GPU activity")
-    if result.get("hidden", {}).get("applied"):
-        problems.append("accepted, though the device was hidden from the program")
+    for whom, hidden in result.get("hidden", {}).items():
+        if hidden["applied"]:
+            problems.append(f"accepted, though the device was hidden {whom.replace('_', ' ')}")
     timing = result["timing"] or {}
     if item.device == "cuda" and not timing.get("speedup_low", 0.0) > 1.0:
         problems.append("accepted without being faster")

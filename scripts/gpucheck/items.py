@@ -29,6 +29,10 @@ class Size:
     """Arguments of the entry script."""
     variables: tuple[tuple[str, str], ...] = ()
     """Environment variables."""
+    configured: bool = False
+    """Whether the project's configuration has the workload."""
+    options: tuple[str, ...] = ()
+    """Further options of `gpuport apply`."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,6 @@ class Item:
     """Where the port runs: cuda or cpu."""
     legacy: bool = False
     """Whether the original needs the older interpreter."""
-    options: tuple[str, ...] = ()
-    """Further options of `gpuport apply`."""
     limited: bool = False
     """Whether a program that is kept must come with a limiting factor or a reason."""
     about: str = ""
@@ -93,7 +95,7 @@ def examples(size: str) -> list[Item]:
 
 
 def _example(name: str, table: dict[str, Any], size: str) -> Item:
-    sizes = {key: Size(tuple(table[key]["data"]), table[key]["arguments"]) for key in SIZES}
+    sizes = {key: _size(table[key]) for key in SIZES}
     return Item(
         name=name,
         source=EXAMPLES / name,
@@ -106,9 +108,17 @@ def _example(name: str, table: dict[str, Any], size: str) -> Item:
         passes=tuple(table["passes"]),
         device=table.get("device", "cuda"),
         legacy=table.get("legacy", False),
-        options=tuple(table.get("options", [])),
         limited=table.get("limited", False),
         about=table["about"],
+    )
+
+
+def _size(table: dict[str, Any]) -> Size:
+    return Size(
+        data=tuple(table["data"]),
+        arguments=table["arguments"],
+        configured=table.get("configured", False),
+        options=tuple(shlex.split(table.get("options", ""))),
     )
 
 

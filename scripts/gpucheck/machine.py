@@ -68,7 +68,6 @@ def processor() -> str:
 def describe(gpuport: Path, python: str, legacy: str | None) -> dict[str, Any]:
     """Everything that has to be equal for results to stand beside each other."""
     binary = hashlib.sha256(gpuport.read_bytes()).hexdigest()
-    version = subprocess.run([str(gpuport), "--version"], capture_output=True, text=True, timeout=60)
     return {
         "gpus": gpus(),
         "cpu": processor(),
@@ -76,9 +75,15 @@ def describe(gpuport: Path, python: str, legacy: str | None) -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "versions": versions(python),
         "legacy_versions": versions(legacy) if legacy else {},
-        "gpuport": version.stdout.strip() or "unknown",
+        "gpuport": version(gpuport),
         "gpuport_sha256": binary,
     }
+
+
+def version(gpuport: Path) -> str:
+    """What the binary calls itself."""
+    done = subprocess.run([str(gpuport), "--version"], capture_output=True, text=True, timeout=60)
+    return done.stdout.strip() or "unknown"
 
 
 def versions(python: str) -> dict[str, str]:

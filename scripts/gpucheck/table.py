@@ -43,7 +43,7 @@ def _row(entry: dict[str, Any]) -> list[str]:
         str(calls) if gpu else "–",
         ", ".join([*(entry.get("limited_by") or []), *(entry.get("codes") or [])[:4]]) or "–",
         (entry.get("referee") or {}).get("verdict", "–"),
-        (entry.get("hidden") or {}).get("outcome", "–"),
+        ", ".join(hidden["outcome"] for hidden in (entry.get("hidden") or {}).values()) or "–",
         entry.get("assessment", "–"),
     ]
 

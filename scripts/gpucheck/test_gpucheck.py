@@ -58,7 +58,8 @@ unit = {{
     "limited_by": None if accepts else "problem-size",
     "timing": {{"speedup": 4.0, "speedup_low": 0.9 if behaviour == "slow" else 3.5, "speedup_high": 4.5,
                "before_seconds": 4.0, "after_seconds": 1.0}},
-    "gpu": {{"kernels": 0 if behaviour == "idle" else 12, "bytes_to_device": 8000000, "fallbacks": []}},
+    "gpu": {{"kernels": 0, "fallbacks": []}} if behaviour == "idle" else
+           {{"kernels": 12, "bytes_to_device": 8000000, "fallbacks": []}},
 }}
 tree = "applied" if accepts or behaviour == "boastful" else "untouched"
 print(json.dumps({{"schema": "gpuport/report/1", "tree": tree, "units": [unit]}}))
@@ -109,7 +110,7 @@ class Assessment(WithStandIn):
         result = self.check("right")
         self.assertEqual((result["outcome"], result["assessment"]), ("accepted", "as expected"))
         self.assertEqual((result["changed"], result["referee"]["verdict"]), (["main.py"], "agree"))
-        self.assertEqual(result["hidden"]["outcome"], "rejected")
+        self.assertEqual([hidden["outcome"] for hidden in result["hidden"].values()], ["rejected", "rejected"])
         self.assertIn("values[::-1]", (self.context.out / "patches" / "program.diff").read_text())
 
     def test_misbehaviour_is_found(self) -> None:
@@ -117,7 +118,7 @@ class Assessment(WithStandIn):
             "wrong": "the referee finds the results wrong",
             "careless": "the tree changed without an accepted patch",
             "boastful": "nothing was written",
-            "gullible": "the device was hidden",
+            "gullible": "the device was hidden from programs",
             "idle": "without GPU activity",
             "slow": "without being faster",
             "panic": "ended with crash",
