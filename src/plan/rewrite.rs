@@ -7,7 +7,9 @@ use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use crate::kinds::Facts;
 use crate::names::Names;
-use crate::pass::{Action, Aliases, Assembler, FindOptions, Match, NearMiss, Needs, Pass, find_with, plan_imports};
+use crate::pass::{
+    Action, Aliases, Assembler, FindOptions, Match, NearMiss, Needs, Pass, find_with, plan_imports,
+};
 use crate::pattern::Bound;
 use crate::reasons::Refusal;
 use crate::source::{Edits, Module};
@@ -166,7 +168,12 @@ fn kept(pass: &Pass, file: File<'_>, matched: &Match<'_>) -> Option<Refusal> {
     let rule = &pass.rules[matched.rule_index];
     let code = rule.reason.clone()?;
     let message = rule.note.clone().unwrap_or_else(|| format!("`{}` stays", head_line(file, matched.range)));
-    Some(Refusal { place: file.module.place(matched.range.start()), code, message, pass: Some(pass.id.clone()) })
+    Some(Refusal {
+        place: file.module.place(matched.range.start()),
+        code,
+        message,
+        pass: Some(pass.id.clone()),
+    })
 }
 
 fn refused(pass: &Pass, file: File<'_>, miss: &NearMiss) -> Option<Refusal> {

@@ -126,7 +126,7 @@ impl Scenario {
                 out.replace_range(range.clone(), text);
             }
         }
-        for (range, language, text) in parts.iter().rev() {
+        for (range, language, text) in [(&self.diff, "diff", diff), (&self.report, "report", report)] {
             if range.is_none() && !text.is_empty() {
                 out.truncate(out.trim_end().len());
                 out.push_str(&format!("\n\n```{language}\n{text}```\n"));
