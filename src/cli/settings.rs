@@ -1,6 +1,5 @@
 //! Options and configuration joined into what a run works with; options win.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +7,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::args::ApplyArgs;
-use super::config::{ArraysConfig, Config, MetricConfig, ToleranceConfig, UpTo, WorkloadConfig, parse_duration};
+use super::config::{ArraysConfig, Config, MetricConfig, WorkloadConfig, parse_duration};
 use super::passes;
 use super::project;
 use super::workload;
 use crate::pass::Pass;
-use crate::verify::{Arrays, Comparator, Contract, Metric, Workload};
+use crate::verify::compare::tolerance::{Comparator, Named};
+use crate::verify::{Arrays, Contract, Metric, Workload};
 
 /// Relative tolerance of float64, float32 and float16 where nothing else is asked for.
 const RTOL: [f64; 3] = [1e-7, 1e-4, 1e-2];
@@ -94,20 +94,13 @@ impl Settings {
 
 fn contract(entry: &WorkloadConfig, args: &ApplyArgs, workload: Workload) -> Result<Contract> {
     let mut rtol = RTOL;
-    let mut atol = args.atol;
-    let mut outputs = BTreeMap::new();
-    for (key, tolerance) in &entry.tolerance {
-        match ["float64", "float32", "float16"].iter().position(|dtype| dtype == key) {
-            Some(index) => {
-                rtol[index] = tolerance.rtol.unwrap_or(rtol[index]);
-                atol = atol.or(tolerance.atol);
-            }
-            None => {
-                outputs.insert(key.clone(), comparator(key, tolerance)?);
-            }
+    rtol[0] = args.rtol.unwrap_or(rtol[0]);
+    let mut tolerance = entry.tolerance.clone();
+    for (output, compared) in [("stdout", entry.compare.stdout), ("globals", entry.compare.globals)] {
+        if compared == Some(false) {
+            tolerance.insert(output.to_owned(), Comparator::Named(Named::Ignore));
         }
     }
-    rtol[0] = args.rtol.unwrap_or(rtol[0]);
     let timeout = args.timeout.as_ref().or(entry.timeout.as_ref());
     let timeout = timeout.map(|text| parse_duration(text)).transpose().map_err(|message| anyhow!(message))?;
     let default_metric = match workload {
@@ -126,8 +119,8 @@ fn contract(entry: &WorkloadConfig, args: &ApplyArgs, workload: Workload) -> Res
             MetricConfig::Warm => Metric::Warm,
         },
         rtol,
-        atol,
-        tolerance: outputs,
+        atol: args.atol,
+        tolerance,
         min_speedup,
         arrays: match entry.arrays {
             ArraysConfig::Host => Arrays::Host,
@@ -142,17 +135,4 @@ fn contract(entry: &WorkloadConfig, args: &ApplyArgs, workload: Workload) -> Res
 
 fn at_least<T: PartialOrd>(value: T, least: T) -> Option<T> {
     (value >= least).then_some(value)
-}
-
-fn comparator(key: &str, tolerance: &ToleranceConfig) -> Result<Comparator> {
-    match tolerance {
-        ToleranceConfig { ignore: true, rtol: None, atol: None, up_to: None } => Ok(Comparator::Ignore),
-        ToleranceConfig { ignore: false, rtol: None, atol: None, up_to: Some(UpTo::Permutation) } => {
-            Ok(Comparator::Permutation)
-        }
-        ToleranceConfig { ignore: false, rtol, atol, up_to: None } if rtol.is_some() || atol.is_some() => {
-            Ok(Comparator::Tolerance { rtol: rtol.unwrap_or(0.0), atol: atol.unwrap_or(0.0) })
-        }
-        _ => bail!("tolerance of `{key}`: give rtol and atol, or up-to, or ignore"),
-    }
 }

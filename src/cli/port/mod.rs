@@ -8,6 +8,6 @@ mod units;
 
 pub use candidate::{Candidate, changes_between};
 pub use judged::{Judging, port_unit};
-pub use planned::{Planned, plan_files};
+pub use planned::{FilePlan, Planned, plan_files};
 pub use said::{gpu_use, limiting_factor, timing};
 pub use units::{Unit, Work, work_of};
