@@ -2,49 +2,25 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::error::JudgeError;
-use super::process::{Ended, Launch, Watch, mark_pipe, run};
-use super::protocol::{CaptureDir, ChangedFile, Device, End, Exit, JOB_SCHEMA, Job, Mark, Mode, Outcome};
-use super::sandbox::{Confinement, CopyLimits, Sandbox, WorkFolder, Written};
+use super::process::{Ended, Launch, Watch, mark_pipe};
+use super::protocol::{ChangedFile, Device, Exit, JOB_SCHEMA, Job, Mode};
+use super::run::{Role, Run, read_outcome};
+use super::sandbox::{Confinement, CopyRules, Sandbox, WorkFolder, Written};
 use super::worker::WORKER_FILES;
-use super::{Arrays, Side, Workload};
+use super::{Arrays, Side, Workload, process};
 
 /// How much of each stream of a run is kept.
 const STREAM_CAP: u64 = 64 << 20;
-/// The largest outcome that is read.
-const OUTCOME_CAP: u64 = 64 << 20;
 /// The limit for questions to the interpreter itself.
 const QUESTION_LIMIT: Duration = Duration::from_mins(2);
-
-/// Which of the two programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// The original.
-    Before,
-    /// The candidate.
-    After,
-}
-
-impl Role {
-    /// What people call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Before => "original",
-            Self::After => "candidate",
-        }
-    }
-}
 
 /// One run to be made.
 #[derive(Debug, Clone)]
@@ -73,103 +49,11 @@ pub(super) struct Order<'a> {
     pub(super) timeout: Duration,
 }
 
-/// A run that is over.
-#[derive(Debug)]
-pub(super) struct Run {
-    /// Its name, unique in the work folder: `03-capture-after`.
-    pub(super) name: String,
-    /// Which program.
-    pub(super) role: Role,
-    /// What for.
-    pub(super) mode: Mode,
-    /// What the judge saw.
-    pub(super) ended: Ended,
-    /// What the child said; why there is nothing, where there is nothing.
-    pub(super) outcome: Result<Outcome, String>,
-    /// What it did to its copy.
-    pub(super) written: Written,
-    /// Where its copy was while it ran.
-    pub(super) ran_at: PathBuf,
-    /// Whether the kernel kept it inside.
-    pub(super) confined: bool,
-    captured: bool,
-    stdout: PathBuf,
-    stderr: PathBuf,
-    sandbox: Sandbox,
-}
-
-impl Run {
-    /// What comparing reads.
-    pub(super) fn capture(&self) -> CaptureDir {
-        let outcome = self.outcome.as_ref().ok();
-        let dir = self.sandbox.capture();
-        CaptureDir {
-            dir: if self.captured { dir } else { dir.with_extension("none") },
-            stdout: self.stdout.clone(),
-            stdout_complete: self.ended.stdout.complete,
-            stdout_sha256: self.ended.stdout.sha256.clone(),
-            root: self.sandbox.project(),
-            written: self.written.files.clone(),
-            removed: self.written.removed.clone(),
-            exit: self.ended.exit,
-            exception: outcome
-                .and_then(|outcome| outcome.exception.as_ref())
-                .map(|raised| raised.type_name.clone()),
-            not_compared: outcome.map(|outcome| outcome.not_compared.clone()).unwrap_or_default(),
-        }
-    }
-
-    /// It ended by itself, with status 0, and said so.
-    pub(super) fn succeeded(&self) -> bool {
-        self.ended.exit == Exit::Status(0)
-            && self.outcome.as_ref().is_ok_and(|outcome| matches!(outcome.end, End::Returned | End::Exited))
-    }
-
-    /// When `mark` came for the first time.
-    pub(super) fn at(&self, mark: Mark) -> Option<Duration> {
-        self.ended.marks.iter().find(|(found, _)| *found == mark).map(|(_, at)| *at)
-    }
-
-    /// Start to exit without the time in which the worker captured.
-    pub(super) fn net(&self) -> Duration {
-        let capturing = match (self.captured, self.at(Mark::ProgramEnd), self.at(Mark::Captured)) {
-            (true, Some(from), Some(to)) => to.saturating_sub(from),
-            _ => Duration::ZERO,
-        };
-        self.ended.wall.saturating_sub(capturing)
-    }
-
-    /// Seconds of each counted call, in the order of the calls.
-    pub(super) fn calls(&self) -> Vec<f64> {
-        let begins = self.ended.marks.iter().filter_map(|(mark, at)| match mark {
-            Mark::CallBegin(call) => Some((*call, *at)),
-            _ => None,
-        });
-        begins
-            .filter_map(|(call, from)| Some(self.at(Mark::CallEnd(call))?.saturating_sub(from).as_secs_f64()))
-            .collect()
-    }
-
-    /// The last lines of its standard error, for people.
-    pub(super) fn stderr_tail(&self) -> String {
-        const BYTES: usize = 4000;
-        let bytes = fs::read(&self.stderr).unwrap_or_default();
-        let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(BYTES)..]).into_owned();
-        let lines: Vec<&str> = text.lines().rev().take(12).collect();
-        lines.into_iter().rev().collect::<Vec<_>>().join("\n")
-    }
-
-    /// Removes what it left.
-    pub(super) fn remove(self) -> Result<(), JudgeError> {
-        self.sandbox.remove()
-    }
-}
-
 /// The work folder, ready for runs.
 #[derive(Debug)]
 pub(super) struct Bench<'a> {
     work: WorkFolder,
-    limits: CopyLimits,
+    rules: &'a CopyRules,
     confine: bool,
     interrupt: &'a AtomicBool,
     input_sets: u32,
@@ -187,7 +71,7 @@ impl<'a> Bench<'a> {
     /// A bench in the folder `root`.
     pub(super) fn new(
         root: &Path,
-        limits: CopyLimits,
+        rules: &'a CopyRules,
         confine: bool,
         input_sets: u32,
         interrupt: &'a AtomicBool,
@@ -197,7 +81,7 @@ impl<'a> Bench<'a> {
             let path = work.worker().join(name);
             fs::write(&path, text).map_err(|error| JudgeError::io(&path, error))?;
         }
-        Ok(Self { work, limits, confine, interrupt, input_sets, run_count: 0, prepared: BTreeSet::new() })
+        Ok(Self { work, rules, confine, interrupt, input_sets, run_count: 0, prepared: BTreeSet::new() })
     }
 
     /// Makes one run, to the end of its last descendant.
@@ -205,12 +89,8 @@ impl<'a> Bench<'a> {
         self.prepare(&order.side.python)?;
         self.run_count += 1;
         let mode = serde_json::to_value(order.mode).ok().and_then(|mode| mode.as_str().map(str::to_owned));
-        let role = match order.role {
-            Role::Before => "before",
-            Role::After => "after",
-        };
-        let name = format!("{:03}-{}-{role}", self.run_count, mode.unwrap_or_default());
-        let sandbox = Sandbox::create(&order.side.tree, &self.work, self.limits)?;
+        let name = format!("{:03}-{}-{}", self.run_count, mode.unwrap_or_default(), order.role.key());
+        let sandbox = Sandbox::create(&order.side.tree, &self.work, self.rules)?;
         let ran_at = sandbox.project();
         let (stdout, stderr) = (self.log(&name, "stdout"), self.log(&name, "stderr"));
         let (ended, confined) = self.start(order, &sandbox, &stdout, &stderr)?;
@@ -247,13 +127,15 @@ impl<'a> Bench<'a> {
         let marks = mark_pipe().map_err(failed)?;
         let job_path = self.work.worker().join("job.json");
         self.write_job(&job_path, order, sandbox, marks.1.as_raw_fd())?;
-        let confinement = self.confinement(order.mode, sandbox)?;
+        let cache = self.work.cache(order.role.key());
+        fs::create_dir_all(&cache).map_err(|error| JudgeError::io(&cache, error))?;
+        let confinement = self.confinement(order.mode, sandbox, &cache)?;
         let project = sandbox.project();
         let launch = Launch {
             program: &order.side.python,
             arguments: vec![self.work.worker().join("worker.py").into(), job_path.into()],
             directory: &project,
-            environment: sandbox.environment(&order.side.tree.root, &self.work),
+            environment: sandbox.environment(&order.side.tree.root, &cache),
             stdout: stdout.to_owned(),
             stderr: stderr.to_owned(),
             stream_cap: STREAM_CAP,
@@ -262,16 +144,21 @@ impl<'a> Bench<'a> {
             watch: watch(order),
             confinement: confinement.as_ref(),
         };
-        let ended = run(&launch, marks).map_err(|error| python_failed(&order.side.python, error))?;
+        let ended = process::run(&launch, marks).map_err(|error| python_failed(&order.side.python, error))?;
         Ok((ended, confinement.is_some()))
     }
 
-    fn confinement(&self, mode: Mode, sandbox: &Sandbox) -> Result<Option<Confinement>, JudgeError> {
+    fn confinement(
+        &self,
+        mode: Mode,
+        sandbox: &Sandbox,
+        cache: &Path,
+    ) -> Result<Option<Confinement>, JudgeError> {
         if !self.confine {
             return Ok(None);
         }
-        let (inputs, cache, worker) = (self.work.inputs(), self.work.cache(), self.work.worker());
-        let mut writable = vec![sandbox.root(), &cache];
+        let (inputs, worker) = (self.work.inputs(), self.work.worker());
+        let mut writable = vec![sandbox.root(), cache];
         if mode == Mode::Inputs {
             writable.push(&inputs);
         }
@@ -347,7 +234,7 @@ impl<'a> Bench<'a> {
             confinement: None,
         };
         let ended = mark_pipe()
-            .and_then(|marks| run(&launch, marks))
+            .and_then(|marks| process::run(&launch, marks))
             .map_err(|error| python_failed(python, error))?;
         Ok((ended, fs::read_to_string(&launch.stdout).unwrap_or_default()))
     }
@@ -373,23 +260,4 @@ fn watch(order: &Order<'_>) -> Watch {
 
 fn python_failed(python: &Path, error: io::Error) -> JudgeError {
     JudgeError::Python { python: python.to_owned(), error }
-}
-
-/// Reads what the child handed over: a plain file, no link, of bounded size.
-fn read_outcome(path: &Path) -> Result<Outcome, String> {
-    let mut options = File::options();
-    options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
-    let file = options.open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => "it ended before it could say how".to_owned(),
-        _ => format!("its outcome can't be read: {error}"),
-    })?;
-    let metadata = file.metadata().map_err(|error| error.to_string())?;
-    if !metadata.is_file() || metadata.len() > OUTCOME_CAP {
-        return Err("its outcome is no plain file, or too large".to_owned());
-    }
-    let mut text = String::new();
-    file.take(OUTCOME_CAP)
-        .read_to_string(&mut text)
-        .map_err(|error| format!("its outcome can't be read: {error}"))?;
-    serde_json::from_str(&text).map_err(|error| format!("its outcome is malformed: {error}"))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::sandbox::CopyLimits;
+use super::sandbox::CopyRules;
 
 /// A failure of the judge's own, with what the user can do about it.
 #[derive(Debug, Error)]
@@ -20,17 +20,25 @@ pub enum JudgeError {
     },
     /// The project is too large to be copied for each run.
     #[error(
-        "{root}: the project is larger than a copy may be ({bytes} MiB or {files} files); leave out what the workload \
-         does not read with `exclude` (largest: {largest})",
-        root = .root.display(), bytes = .limits.bytes >> 20, files = .limits.files, largest = list(.largest)
+        "{root}: the project is larger than a copy may be ({bytes} MiB or {files} files); leave out by `exclude` \
+         what the workload does not read (largest: {largest})",
+        root = .root.display(), bytes = .rules.max_bytes >> 20, files = .rules.max_files, largest = list(.largest)
     )]
     TooLarge {
         /// The project.
         root: PathBuf,
-        /// The limits.
-        limits: CopyLimits,
+        /// What comes along, and how much it may be.
+        rules: CopyRules,
         /// The largest files.
         largest: Vec<PathBuf>,
+    },
+    /// A pattern under `exclude` can't be read.
+    #[error("`exclude`: {pattern}: {message}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        message: String,
     },
     /// There is no room for the copies.
     #[error(

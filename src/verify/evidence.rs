@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::bench::{Role, Run};
 use super::process::Observed;
 use super::protocol::{Comparison, Exit, Mode, Outcome};
+use super::run::{Role, Run};
 use super::timing::{Pair, Speedup};
 use super::why::Limit;
 use super::{Contract, Finding, Metric, Tree, Verdict};

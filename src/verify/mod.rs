@@ -18,13 +18,13 @@ mod judge;
 mod process;
 pub mod protocol;
 mod requires;
+mod run;
 mod sandbox;
 mod search;
 pub mod timing;
 mod why;
 mod worker;
 
-pub use bench::Role;
 pub use error::JudgeError;
 pub use evidence::{
     ChangeCoverage, ComparisonRecord, EVIDENCE_SCHEMA, Evidence, FileHashes, Machine, RunObserved, RunRecord,
@@ -32,7 +32,8 @@ pub use evidence::{
 };
 pub use judge::{ChangedLines, Claim, Judge, JudgeOptions, Judgement, Progress, judge};
 pub use process::Observed;
-pub use sandbox::{CopyLimits, Written};
+pub use run::Role;
+pub use sandbox::{CopyRules, Written};
 pub use search::{Found, search};
 pub use why::{Factor, Limit};
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use gpuport::plan::{ChangeId, Pinned};
 use gpuport::verify::protocol::Device;
 use gpuport::verify::{
-    Arrays, ChangedLines, Claim, Contract, CopyLimits, Judge, JudgeError, JudgeOptions, Judgement, Metric,
+    Arrays, ChangedLines, Claim, Contract, CopyRules, Judge, JudgeError, JudgeOptions, Judgement, Metric,
     Role, Side, Tree, Verdict, Workload, judge, search,
 };
 
@@ -38,6 +38,7 @@ pub(crate) fn python() -> PathBuf {
 struct Case {
     folder: tempfile::TempDir,
     work: PathBuf,
+    copy: CopyRules,
     contract: Contract,
     claim: Claim,
     interrupt: AtomicBool,
@@ -54,6 +55,7 @@ impl Case {
         }
         Self {
             work: folder.path().join("work"),
+            copy: CopyRules::default(),
             folder,
             contract: Contract {
                 workload: Workload::Script { path: "main.py".into(), arguments: Vec::new() },
@@ -108,7 +110,7 @@ impl Case {
     fn options(&self) -> JudgeOptions<'_> {
         JudgeOptions {
             work_dir: &self.work,
-            limits: CopyLimits::default(),
+            copy: &self.copy,
             confine: true,
             interrupt: &self.interrupt,
             progress: &|_| (),

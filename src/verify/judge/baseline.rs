@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::trial::{Answer, Trial, end_of};
-use crate::verify::bench::{Role, Run};
 use crate::verify::error::JudgeError;
 use crate::verify::protocol::{Exit, Mode};
+use crate::verify::run::{Role, Run};
 use crate::verify::{Verdict, codes};
 
 /// However fast the original is, a candidate may take this long: loading libraries and compiling kernels for the

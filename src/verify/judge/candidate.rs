@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 
 use super::trial::{Answer, Trial, end_of, place_of, short};
-use crate::verify::bench::{Role, Run};
 use crate::verify::compare::compare_captures;
 use crate::verify::error::JudgeError;
 use crate::verify::evidence::ComparisonRecord;
 use crate::verify::protocol::{Device, End, Exit, Mode, Raised};
 use crate::verify::requires::Requirement;
+use crate::verify::run::{Role, Run};
 use crate::verify::{Verdict, codes, why};
 
 impl Trial<'_, '_> {

@@ -13,11 +13,12 @@ use std::sync::atomic::AtomicBool;
 
 use self::baseline::Baseline;
 use self::trial::Trial;
-use super::bench::{Bench, Role};
+use super::bench::Bench;
 use super::error::JudgeError;
 use super::evidence::{Evidence, RunRecord};
 use super::protocol::{Device, Mode};
-use super::sandbox::CopyLimits;
+use super::run::Role;
+use super::sandbox::CopyRules;
 use super::{Contract, Finding, Side, Verdict};
 use crate::gpu::{Absent, Probe, probe};
 use crate::plan::ChangeId;
@@ -33,8 +34,8 @@ const TIMED_CALLS: u32 = 3;
 pub struct JudgeOptions<'a> {
     /// A folder of the judge's own, used by no other judge at the same time. Everything in it may be removed afterwards.
     pub work_dir: &'a std::path::Path,
-    /// What a copy of the project may come to.
-    pub limits: CopyLimits,
+    /// What comes along into a copy of the project.
+    pub copy: &'a CopyRules,
     /// Whether the kernel keeps programs from writing outside their copy, where it can.
     pub confine: bool,
     /// Set by others when the user wants to stop; the verdict then is inconclusive.
@@ -145,7 +146,7 @@ impl<'a> Judge<'a> {
         options: JudgeOptions<'a>,
     ) -> Result<Self, JudgeError> {
         let sets = WARMUP_CALLS + TIMED_CALLS;
-        let bench = Bench::new(options.work_dir, options.limits, options.confine, sets, options.interrupt)?;
+        let bench = Bench::new(options.work_dir, options.copy, options.confine, sets, options.interrupt)?;
         Ok(Self { before, contract, options, bench, gpu: probe(), baseline: None, records: Vec::new() })
     }
 

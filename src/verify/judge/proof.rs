@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::trial::{Answer, Trial, end_of};
-use crate::verify::bench::{Role, Run};
 use crate::verify::evidence::ChangeCoverage;
 use crate::verify::protocol::{Activity, Calls, Covered, Device, Mode, Outcome};
+use crate::verify::run::{Role, Run};
 use crate::verify::why::functions;
 use crate::verify::{Verdict, codes};
 

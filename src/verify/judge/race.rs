@@ -1,10 +1,10 @@
 //! Whether the candidate is faster: interleaved pairs of runs that nobody watches, until the answer is sure.
 
 use super::trial::{Answer, Trial, end_of};
-use crate::verify::bench::{Role, Run};
 use crate::verify::error::JudgeError;
 use crate::verify::evidence::TimingRecord;
 use crate::verify::protocol::{Exit, Mark, Mode, Outcome};
+use crate::verify::run::{Role, Run};
 use crate::verify::timing::{Next, Pair, Speedup, median, next, noise, speedup};
 use crate::verify::why::{Symptoms, limit};
 use crate::verify::{Metric, Verdict, codes};

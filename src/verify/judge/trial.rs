@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use super::{Claim, Judge, Judgement, Progress, TIMED_CALLS, WARMUP_CALLS};
 use crate::plan::ChangeId;
 use crate::reasons::{Code, Place};
-use crate::verify::bench::{Order, Role, Run};
+use crate::verify::bench::Order;
 use crate::verify::error::JudgeError;
 use crate::verify::evidence::{EVIDENCE_SCHEMA, Evidence, Machine, RunRecord, file_hashes};
 use crate::verify::protocol::{ChangedFile, Device, Exit, Mode, Raised};
+use crate::verify::run::{Role, Run};
 use crate::verify::why::Limit;
 use crate::verify::{Arrays, Finding, Side, Verdict, Workload, codes};
 

@@ -19,7 +19,7 @@ use std::path::{Component, Path, PathBuf};
 pub(super) use self::confine::Confinement;
 use self::copy::copy;
 use self::environment::{Folders, environment};
-pub use self::scan::CopyLimits;
+pub use self::scan::CopyRules;
 use self::scan::{Plan, scan};
 use self::written::Manifest;
 pub use self::written::Written;
@@ -38,7 +38,7 @@ impl WorkFolder {
     pub(super) fn new(root: &Path) -> Result<Self, JudgeError> {
         let made = fs::create_dir_all(root).and_then(|()| fs::canonicalize(root));
         let work = Self { root: made.map_err(|error| JudgeError::io(root, error))? };
-        for folder in [work.inputs(), work.cache(), work.worker(), work.logs(), work.finished()] {
+        for folder in [work.inputs(), work.worker(), work.logs(), work.finished()] {
             fs::create_dir_all(&folder).map_err(|error| JudgeError::io(&folder, error))?;
         }
         Ok(work)
@@ -54,9 +54,9 @@ impl WorkFolder {
         self.root.join("inputs")
     }
 
-    /// Compiled kernels.
-    pub(super) fn cache(&self) -> PathBuf {
-        self.root.join("cache")
+    /// Compiled kernels, for each program its own: what a candidate left there must not reach the original.
+    pub(super) fn cache(&self, program: &str) -> PathBuf {
+        self.root.join("cache").join(program)
     }
 
     /// The worker and its job.
@@ -94,10 +94,10 @@ pub(super) struct Sandbox {
 
 impl Sandbox {
     /// Copies `tree` with its replaced files into the active folder of `work`.
-    pub(super) fn create(tree: &Tree, work: &WorkFolder, limits: CopyLimits) -> Result<Self, JudgeError> {
+    pub(super) fn create(tree: &Tree, work: &WorkFolder, rules: &CopyRules) -> Result<Self, JudgeError> {
         let root = work.active();
         remove(&root)?;
-        let plan = scan(&tree.root, &[work.root()], limits)?;
+        let plan = scan(&tree.root, &[work.root()], rules)?;
         Self::fill(&root, &plan, &tree.overlay)
     }
 
@@ -141,13 +141,8 @@ impl Sandbox {
     }
 
     /// The environment of a program that runs here, the user's project being at `original`.
-    pub(super) fn environment(&self, original: &Path, work: &WorkFolder) -> Vec<(OsString, OsString)> {
-        let folders = Folders {
-            original,
-            project: &self.project(),
-            temporary: &self.temporary(),
-            cache: &work.cache(),
-        };
+    pub(super) fn environment(&self, original: &Path, cache: &Path) -> Vec<(OsString, OsString)> {
+        let folders = Folders { original, project: &self.project(), temporary: &self.temporary(), cache };
         environment(std::env::vars_os(), folders)
     }
 

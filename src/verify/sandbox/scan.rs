@@ -9,22 +9,43 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
 use super::settings::SETTINGS;
 use crate::verify::error::JudgeError;
 
-/// What a copy may come to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CopyLimits {
-    /// Bytes of all files together.
-    pub bytes: u64,
-    /// Number of files.
-    pub files: u64,
+/// What comes along into a copy, and what that may come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopyRules {
+    /// The most bytes of all files together.
+    pub max_bytes: u64,
+    /// The most files.
+    pub max_files: u64,
+    /// What is left out beyond version control, environments and caches: patterns as in `.gitignore`. One that begins
+    /// with `!` takes along what would be left out.
+    pub exclude: Vec<String>,
 }
 
-impl Default for CopyLimits {
+impl Default for CopyRules {
     /// Enough for a project with data, and far below what would fill a disk unnoticed.
     fn default() -> Self {
-        Self { bytes: 16 << 30, files: 200_000 }
+        Self { max_bytes: 16 << 30, max_files: 200_000, exclude: Vec::new() }
+    }
+}
+
+impl CopyRules {
+    fn matcher(&self, root: &Path) -> Result<Gitignore, JudgeError> {
+        let mut builder = GitignoreBuilder::new(root);
+        for pattern in &self.exclude {
+            builder.add_line(None, pattern).map_err(|error| JudgeError::Pattern {
+                pattern: pattern.clone(),
+                message: error.to_string(),
+            })?;
+        }
+        builder
+            .build()
+            .map_err(|error| JudgeError::Pattern { pattern: String::new(), message: error.to_string() })
     }
 }
 
@@ -52,10 +73,11 @@ pub(super) struct Plan {
 }
 
 /// Looks through the project at `root`. Paths in `skipped` (absolute) are left out whatever they are called.
-pub(super) fn scan(root: &Path, skipped: &[&Path], limits: CopyLimits) -> Result<Plan, JudgeError> {
+pub(super) fn scan(root: &Path, skipped: &[&Path], rules: &CopyRules) -> Result<Plan, JudgeError> {
     let real_root = fs::canonicalize(root).map_err(|error| JudgeError::io(root, error))?;
+    let excluded = rules.matcher(&real_root)?;
     let mut scan =
-        Scan { root: real_root.clone(), skipped, limits, plan: Plan::default(), links: Vec::new() };
+        Scan { root: real_root.clone(), skipped, rules, excluded, plan: Plan::default(), links: Vec::new() };
     scan.folder(&real_root, Path::new(""), &mut BTreeSet::new())?;
     scan.links()?;
     Ok(scan.plan)
@@ -64,7 +86,8 @@ pub(super) fn scan(root: &Path, skipped: &[&Path], limits: CopyLimits) -> Result
 struct Scan<'a> {
     root: PathBuf,
     skipped: &'a [&'a Path],
-    limits: CopyLimits,
+    rules: &'a CopyRules,
+    excluded: Gitignore,
     plan: Plan,
     /// Links, decided once it is known what comes along.
     links: Vec<(PathBuf, PathBuf)>,
@@ -87,7 +110,10 @@ impl Scan<'_> {
             let path = entry.map_err(failed)?.path();
             let Some(name) = path.file_name() else { continue };
             let metadata = fs::symlink_metadata(&path).map_err(|error| JudgeError::io(&path, error))?;
-            self.entry(&path, at.join(name), &metadata, open)?;
+            let at = at.join(name);
+            if !self.is_left_out(&path, &at, metadata.is_dir()) {
+                self.entry(&path, at, &metadata, open)?;
+            }
         }
         open.remove(&(metadata.dev(), metadata.ino()));
         Ok(())
@@ -103,10 +129,8 @@ impl Scan<'_> {
         if metadata.is_symlink() {
             self.links.push((path.to_owned(), at));
         } else if metadata.is_dir() {
-            if !self.is_left_out(path) {
-                self.plan.entries.insert(at.clone(), Entry::Folder);
-                self.folder(path, &at, open)?;
-            }
+            self.plan.entries.insert(at.clone(), Entry::Folder);
+            self.folder(path, &at, open)?;
         } else if metadata.is_file() {
             self.file(path, at, metadata.len())?;
         }
@@ -122,7 +146,7 @@ impl Scan<'_> {
             self.plan.largest.sort_unstable_by(|one, other| other.cmp(one));
             self.plan.largest.truncate(3);
         }
-        if self.plan.bytes > self.limits.bytes || self.plan.files > self.limits.files {
+        if self.plan.bytes > self.rules.max_bytes || self.plan.files > self.rules.max_files {
             return Err(self.too_large());
         }
         self.plan.entries.insert(at, Entry::File(path.to_owned()));
@@ -132,10 +156,20 @@ impl Scan<'_> {
     fn too_large(&mut self) -> JudgeError {
         self.plan.largest.sort_unstable_by(|one, other| other.cmp(one));
         let largest = self.plan.largest.iter().take(3).map(|(_, path)| path.clone()).collect();
-        JudgeError::TooLarge { root: self.root.clone(), limits: self.limits, largest }
+        JudgeError::TooLarge { root: self.root.clone(), rules: self.rules.clone(), largest }
     }
 
-    fn is_left_out(&self, folder: &Path) -> bool {
+    /// Whether the entry at `path`, which would stand at `at`, stays behind.
+    fn is_left_out(&self, path: &Path, at: &Path, is_folder: bool) -> bool {
+        match self.excluded.matched(at, is_folder) {
+            Match::Ignore(_) => true,
+            Match::Whitelist(_) => false,
+            Match::None => is_folder && self.is_no_part(path),
+        }
+    }
+
+    /// Whether a folder is version control, an environment, a cache or the judge's own.
+    fn is_no_part(&self, folder: &Path) -> bool {
         let named = folder
             .file_name()
             .and_then(|name| name.to_str())
@@ -166,7 +200,7 @@ impl Scan<'_> {
             return self.entry(real, at, &metadata, &mut BTreeSet::new());
         }
         // A folder that holds the project would hold itself.
-        if self.root.starts_with(real) || self.is_left_out(real) {
+        if self.root.starts_with(real) || self.is_no_part(real) {
             return Ok(());
         }
         self.plan.entries.insert(at.clone(), Entry::Folder);

@@ -27,7 +27,7 @@ impl Project {
     fn copy(&self, overlay: &[(&str, &str)]) -> Result<Sandbox, JudgeError> {
         let overlay =
             overlay.iter().map(|(path, text)| (PathBuf::from(path), text.as_bytes().to_vec())).collect();
-        Sandbox::create(&Tree { root: self.root(), overlay }, &self.work(), CopyLimits::default())
+        Sandbox::create(&Tree { root: self.root(), overlay }, &self.work(), &CopyRules::default())
     }
 }
 
@@ -64,6 +64,25 @@ fn environments_caches_and_version_control_stay_behind() {
     ]);
     let sandbox = project.copy(&[]).unwrap();
     assert_eq!(files(&sandbox.project()), ["data/ignored.bin", "main.py", "pkg/a.py"]);
+}
+
+#[test]
+fn patterns_leave_out_and_take_along() {
+    let project = Project::new(&[
+        ("main.py", ""),
+        ("raw/huge.bin", ""),
+        ("raw/small.csv", ""),
+        ("notes.txt", ""),
+        ("node_modules/used.json", ""),
+    ]);
+    let tree = Tree { root: project.root(), overlay: BTreeMap::new() };
+    let copy = |exclude: &[&str]| {
+        let exclude = exclude.iter().map(|pattern| (*pattern).to_owned()).collect();
+        Sandbox::create(&tree, &project.work(), &CopyRules { exclude, ..CopyRules::default() })
+    };
+    let sandbox = copy(&["*.bin", "/notes.txt", "!node_modules"]).unwrap();
+    assert_eq!(files(&sandbox.project()), ["main.py", "node_modules/used.json", "raw/small.csv"]);
+    assert!(matches!(copy(&["a{b"]), Err(JudgeError::Pattern { .. })));
 }
 
 #[test]
@@ -117,11 +136,11 @@ fn links_never_lead_out_of_the_copy() {
 fn too_much_is_refused_with_the_largest_files() {
     let project = Project::new(&[("small", "x"), ("large", "xxxxxxxxxxxxxxxxxxxxxx")]);
     let tree = Tree { root: project.root(), overlay: BTreeMap::new() };
-    let limits = CopyLimits { bytes: 10, files: 100 };
-    let error = Sandbox::create(&tree, &project.work(), limits).unwrap_err();
+    let rules = CopyRules { max_bytes: 10, ..CopyRules::default() };
+    let error = Sandbox::create(&tree, &project.work(), &rules).unwrap_err();
     assert!(error.to_string().contains("exclude") && error.to_string().contains("large"), "{error}");
-    let limits = CopyLimits { bytes: 1000, files: 1 };
-    assert!(matches!(Sandbox::create(&tree, &project.work(), limits), Err(JudgeError::TooLarge { .. })));
+    let rules = CopyRules { max_files: 1, ..CopyRules::default() };
+    assert!(matches!(Sandbox::create(&tree, &project.work(), &rules), Err(JudgeError::TooLarge { .. })));
 }
 
 #[test]
