@@ -9,6 +9,7 @@ mod builtins;
 mod collect;
 mod exported;
 mod imports;
+mod meaning;
 mod places;
 mod project;
 mod resolved;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use ruff_text_size::TextRange;
 
 pub use project::{ModuleId, Project, Reach, View};
+pub(crate) use builtins::is_builtin;
 pub use resolved::Names;
 
 /// What an expression names.

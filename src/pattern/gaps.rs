@@ -123,16 +123,31 @@ fn differing(
     new_tokens: &[Token],
     (head, old_end, new_end): (usize, usize, usize),
 ) -> (usize, usize, String) {
-    let new_start = if head < new_end { new_tokens[head].start } else { 0 };
     if head < old_end {
-        let text = if head < new_end { &new[new_start..new_tokens[new_end - 1].end] } else { "" };
-        let end = if text.is_empty() && old_end < old_tokens.len() {
-            let between = &old[old_tokens[old_end - 1].end..old_tokens[old_end].start];
-            if between.trim_matches(' ').is_empty() { old_tokens[old_end].start } else { old_tokens[old_end - 1].end }
-        } else {
-            old_tokens[old_end - 1].end
-        };
-        return (old_tokens[head].start, end, text.to_owned());
+        let mut start = old_tokens[head].start;
+        let mut end = old_tokens[old_end - 1].end;
+        if head == new_end {
+            // Nothing comes instead: the white space after what goes, goes too.
+            if let Some(next) = old_tokens.get(old_end)
+                && old[end..next.start].trim_matches(' ').is_empty()
+            {
+                end = next.start;
+            }
+            return (start, end, String::new());
+        }
+        let mut text = new[new_tokens[head].start..new_tokens[new_end - 1].end].to_owned();
+        // White space at the edge of the gap stays as it is, unless only one side has it.
+        let lead = &new[..new_tokens[head].start];
+        if head == 0 && (start == 0) != lead.is_empty() {
+            text.insert_str(0, lead);
+            start = 0;
+        }
+        let trail = &new[new_tokens[new_end - 1].end..];
+        if new_end == new_tokens.len() && (end == old.len()) != trail.is_empty() {
+            text.push_str(trail);
+            end = old.len();
+        }
+        return (start, end, text);
     }
     let after = if new_end < new_tokens.len() { new_tokens[new_end].start } else { new.len() };
     if head > 0 {

@@ -91,8 +91,10 @@ pub enum Shape {
     Atom,
     /// A number, which only an attribute can split.
     Number,
-    /// Anything else.
+    /// Any operator, which can stand as an argument.
     Compound,
+    /// What must be parenthesised to be one argument: a tuple without parentheses, `:=`, `yield`.
+    Loose,
     /// Statements.
     Statements,
 }
@@ -154,8 +156,9 @@ fn shape(template: &Template, captures: &Captures<'_>, out: &[Out<'_>]) -> Shape
 fn expression_shape(expression: &Expr) -> Shape {
     match expression {
         Expr::NumberLiteral(_) => Shape::Number,
-        Expr::Tuple(tuple) if !tuple.parenthesized => Shape::Compound,
-        Expr::Generator(generator) if !generator.parenthesized => Shape::Compound,
+        Expr::Tuple(tuple) if !tuple.parenthesized => Shape::Loose,
+        Expr::Generator(generator) if !generator.parenthesized => Shape::Loose,
+        Expr::Named(_) | Expr::Yield(_) | Expr::YieldFrom(_) | Expr::Starred(_) | Expr::Slice(_) => Shape::Loose,
         Expr::Call(_)
         | Expr::Attribute(_)
         | Expr::Subscript(_)

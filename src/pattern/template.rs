@@ -82,8 +82,8 @@ impl Template {
         matches!(self.root, Root::Statements(_))
     }
 
-    /// The dotted paths in it whose components are all literal, and the literal beginnings of the others.
-    pub fn paths(&self) -> Vec<String> {
+    /// The dotted paths in it, as far as their components are literal, and whether that is all of each.
+    pub fn paths(&self) -> Vec<(String, bool)> {
         let mut found = Vec::new();
         gather_paths(&self.parts, &mut found);
         found
@@ -95,7 +95,7 @@ impl Template {
     }
 }
 
-fn gather_paths(parts: &[Part], found: &mut Vec<String>) {
+fn gather_paths(parts: &[Part], found: &mut Vec<(String, bool)>) {
     for part in parts {
         match part {
             Part::Path(path) => {
@@ -106,7 +106,7 @@ fn gather_paths(parts: &[Part], found: &mut Vec<String>) {
                         PathPart::Variable(_) => None,
                     })
                     .collect();
-                found.push(literal.join("."));
+                found.push((literal.join("."), literal.len() == path.len()));
             }
             Part::Arguments { items, .. } => {
                 for item in items {
