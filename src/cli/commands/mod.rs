@@ -24,7 +24,7 @@ fn recover(root: &Path, printer: &Printer) -> Result<()> {
             printer.warning(&format!(
                 "{} was edited since; its former bytes are in {}",
                 conflict.path.display(),
-                conflict.backup.display()
+                conflict.former.display()
             ));
         }
     }

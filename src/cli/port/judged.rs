@@ -15,7 +15,7 @@ use crate::pass::{Device, Goal, Pass};
 use crate::plan::{ChangeId, Pinned, Plan, plan_unit};
 use crate::report::{ChangeReport, UnitReport};
 use crate::verify::{
-    self, Claim, CopyLimits, Evidence, Finding, Judge, JudgeOptions, Judgement, Side, Tree, Verdict, search,
+    self, Claim, CopyRules, Evidence, Finding, Judge, JudgeOptions, Judgement, Side, Tree, Verdict, search,
 };
 
 /// Candidates that are judged, at most, after the whole set of a pass's changes failed.
@@ -35,6 +35,8 @@ pub struct Judging<'a> {
     pub cannot_judge: &'a dyn Fn(&Pass) -> Option<Finding>,
     /// Candidates that can't be judged are taken into the tree all the same: for a dry run.
     pub take_unjudged: bool,
+    /// What comes along into copies of the project.
+    pub copy: &'a CopyRules,
     /// Set when the user wants to stop.
     pub interrupt: &'a AtomicBool,
     /// For progress.
@@ -138,7 +140,7 @@ impl Stage<'_> {
         let progress = |progress: &verify::Progress| printer.progress(&format!("{unit}: {progress}"));
         let options = JudgeOptions {
             work_dir: work.path(),
-            limits: CopyLimits::default(),
+            copy: self.judging.copy,
             confine: true,
             interrupt: self.judging.interrupt,
             progress: &progress,
