@@ -1,1 +1,3 @@
+//! Tests of the whole, through the library and the command line.
 
+mod capture;
