@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::reasons::{Code, Place};
 
 mod bench;
+pub mod capture;
 pub mod codes;
 pub mod compare;
 mod error;
@@ -101,6 +102,10 @@ pub struct Contract {
     pub timeout: Duration,
     /// Regular expressions of output lines that are not compared.
     pub volatile: Vec<String>,
+    /// How single outputs are compared, by pattern: `globals.u`, `return[0]`, `out/*.npy`, `stdout`; or by dtype:
+    /// `float64`. A pattern also stands for everything below what it names; the longest one wins.
+    #[serde(default)]
+    pub tolerance: BTreeMap<String, compare::tolerance::Comparator>,
 }
 
 /// The gate's metric.

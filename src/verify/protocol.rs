@@ -304,6 +304,9 @@ pub struct CaptureDir {
     pub root: PathBuf,
     /// Plain files the run wrote or changed, relative to `root`, sorted. Links and devices are never among them.
     pub written: Vec<PathBuf>,
+    /// Where the judge's own clean process put the capture form of written files that are neither text nor arrays:
+    /// `<converted>/<path>/manifest.json`. Never a folder that the run could write.
+    pub converted: Option<PathBuf>,
     /// Files the run removed, relative to `root`, sorted.
     pub removed: Vec<PathBuf>,
     /// How the process ended, as the judge saw it.
