@@ -85,6 +85,7 @@ impl Run {
             stdout_sha256: self.ended.stdout.sha256.clone(),
             root: self.sandbox.project(),
             written: self.written.files.clone(),
+            converted: None,
             removed: self.written.removed.clone(),
             exit: self.ended.exit,
             exception: outcome

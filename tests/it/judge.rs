@@ -68,6 +68,7 @@ impl Case {
                 runs: 7,
                 timeout: Duration::from_secs(60),
                 volatile: Vec::new(),
+                tolerance: BTreeMap::new(),
             },
             claim: Claim {
                 device: Device::Cpu,
