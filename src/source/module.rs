@@ -40,6 +40,14 @@ impl Module {
         &self.parsed
     }
 
+    /// Whether `text` parses as this module's kind of source does.
+    pub fn parses(&self, text: &str) -> Result<(), ParseError> {
+        match parse_unchecked_source(text, PySourceType::Python).errors().first() {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
+    }
+
     /// The file's text.
     pub fn text(&self) -> &str {
         &self.file.text

@@ -2,3 +2,4 @@
 #![allow(clippy::unwrap_used, reason = "a failing test may panic anywhere")]
 
 mod apply;
+mod judge;
