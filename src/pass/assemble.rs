@@ -35,9 +35,7 @@ pub fn edits_of(module: &Module, names: &Names, matches: &[&Match<'_>]) -> Resul
         assembler.rewrite(matched)?;
         needs.extend(&matched.needs);
     }
-    for edit in plan_imports(module, names, &needs, assembler.removed()) {
-        assembler.edit(edit);
-    }
+    assembler.imports(plan_imports(module, names, &needs, assembler.removed()));
     assembler.finish()
 }
 
@@ -92,6 +90,11 @@ impl<'m> Assembler<'m> {
             None => self.moved.push((range, pieces.to_vec())),
         }
         Ok(())
+    }
+
+    /// Makes the edits of imports, which stand before what other wishes insert at the same places.
+    pub fn imports(&mut self, edits: Vec<Edit>) {
+        self.wishes.splice(0..0, edits.into_iter().map(Wish::Edit));
     }
 
     /// Makes `edit` as it is.

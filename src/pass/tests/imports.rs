@@ -76,7 +76,7 @@ fn names_of_one_module_keep_their_spelling() {
     check("from numpy import float_ as f\nx = f(3)\n", "from numpy import float64\nx = float64(3)\n");
     check("import numpy as np\nfrom numpy import float_\nx = float_(np)\n", "import numpy as np\nx = np.float64(np)\n");
     check("from numpy import float_\nfloat64 = 1\nx = float_\n", "import numpy as np\nfloat64 = 1\nx = np.float64\n");
-    check("from numpy import *\nx = float_(3)\n", "from numpy import *\nx = float_(3)\n");
+    check("from numpy import *\nx = float_(3)\n", "from numpy import *\nimport numpy as np\nx = np.float64(3)\n");
 }
 
 #[test]
@@ -96,5 +96,5 @@ rules:
     check("import numpy as np\nnp.c(1)\n", "import math\nmath.sqrt(1)\n");
     check("import numpy as np\nnp.d(1)\n", "float(1)\n");
     check("import numpy as np\nfloat = 1\nnp.d(1)\n", "import numpy as np\nfloat = 1\nnp.d(1)\n");
-    check("import numpy as np\nnp.a(np.b(np.c(1)))\n", "import cupyx.scipy.ndimage as cundi\nimport cupyx\nimport math\ncundi.zoom(cupyx.rsqrt(math.sqrt(1)))\n");
+    check("import numpy as np\nnp.a(np.b(np.c(1)))\n", "import cupyx\nimport cupyx.scipy.ndimage as cundi\nimport math\ncundi.zoom(cupyx.rsqrt(math.sqrt(1)))\n");
 }

@@ -13,7 +13,7 @@ fn matched(rules: &str, text: &str) -> Vec<String> {
 }
 
 fn one(pattern: &str, text: &str) -> Vec<String> {
-    let rules = format!("  - {{id: r, match: {pattern:?}, advise: seen}}\n");
+    let rules = format!("- {{id: r, match: {pattern:?}, advise: seen}}\n");
     matched(&rules, &format!("import numpy as np\n{text}\n"))
         .into_iter()
         .map(|it| it.trim_start_matches("r: ").to_owned())
@@ -27,7 +27,7 @@ fn check(pattern: &str, text: &str, expected: &[&str]) {
 
 #[test]
 fn paths_match_by_what_they_mean() {
-    let names = |text: &str| matched("  - {id: r, match: numpy.linalg.norm, advise: seen}\n", text).len();
+    let names = |text: &str| matched("- {id: r, match: numpy.linalg.norm, advise: seen}\n", text).len();
     assert_eq!(names("import numpy as np\nnp.linalg.norm\n"), 1);
     assert_eq!(names("from numpy import linalg as la\nla.norm(x)\n"), 1);
     assert_eq!(names("from numpy.linalg import norm\nnorm(x) + norm\n"), 2);
@@ -74,11 +74,10 @@ fn methods_are_no_functions_of_modules() {
 
 #[test]
 fn of_two_that_match_the_more_special_wins() {
-    let rules = "\
-  - {id: any, match: numpy.$F($$$A), advise: seen}
-  - {id: sum, match: numpy.sum($$$A), advise: seen}
-  - {id: sum-axis, match: 'numpy.sum($$$A, axis=0)', advise: seen}
-  - {id: array, match: numpy.sum($X), where: {X: {kind: array}}, advise: seen}
+    let rules = "- {id: any, match: numpy.$F($$$A), advise: seen}
+- {id: sum, match: numpy.sum($$$A), advise: seen}
+- {id: sum-axis, match: 'numpy.sum($$$A, axis=0)', advise: seen}
+- {id: array, match: numpy.sum($X), where: {X: {kind: array}}, advise: seen}
 ";
     assert_eq!(
         matched(rules, "import numpy as np\nnp.f(); np.sum(a); np.sum(a, axis=0); np.sum(arr)\n"),
@@ -88,9 +87,8 @@ fn of_two_that_match_the_more_special_wins() {
 
 #[test]
 fn an_inner_match_is_kept_only_in_what_the_outer_keeps() {
-    let rules = "\
-  - {id: norm, match: numpy.linalg.norm($X), rewrite: cupy.linalg.norm($X)}
-  - {id: path, match: numpy.linalg.$F, rewrite: cupy.linalg.$F}
+    let rules = "- {id: norm, match: numpy.linalg.norm($X), rewrite: cupy.linalg.norm($X)}
+- {id: path, match: numpy.linalg.$F, rewrite: cupy.linalg.$F}
 ";
     assert_eq!(
         matched(rules, "import numpy as np\nnp.linalg.norm(np.linalg.det)\n"),
@@ -101,7 +99,7 @@ fn an_inner_match_is_kept_only_in_what_the_outer_keeps() {
 #[test]
 fn conditions_decide() {
     let check = |condition: &str, pattern: &str, text: &str, expected: usize| {
-        let rules = format!("  - {{id: r, match: {pattern:?}, where: {condition}, advise: seen}}\n");
+        let rules = format!("- {{id: r, match: {pattern:?}, where: {condition}, advise: seen}}\n");
         let found = matched(&rules, &format!("import numpy as np\n{text}\n"));
         assert_eq!(found.len(), expected, "{condition}: {found:?}");
     };
@@ -130,7 +128,7 @@ fn conditions_decide() {
 #[test]
 fn later_uses_are_found_in_loops_and_closures() {
     let check = |text: &str, expected: usize| {
-        let rules = "  - {id: r, match: numpy.f($X), where: {X: {used_later: true}}, advise: seen}\n";
+        let rules = "- {id: r, match: numpy.f($X), where: {X: {used_later: true}}, advise: seen}\n";
         assert_eq!(matched(rules, &format!("import numpy as np\n{text}\n")).len(), expected, "{text}");
     };
     check("def g(a):\n    np.f(a)", 0);
@@ -142,13 +140,12 @@ fn later_uses_are_found_in_loops_and_closures() {
 
 #[test]
 fn statement_sequences_match_with_a_rest_between() {
-    let rules = "\
-  - id: r
-    match: |
-      $A = numpy.zeros($N)
-      $$$BETWEEN
-      $A += $B
-    advise: seen
+    let rules = "- id: r
+  match: |
+    $A = numpy.zeros($N)
+    $$$BETWEEN
+    $A += $B
+  advise: seen
 ";
     let text = "import numpy as np\nx = np.zeros(3)\ny = 1\nx += y\nz = np.zeros(2)\nw += 1\n";
     assert_eq!(matched(rules, text), ["r: x = np.zeros(3)\ny = 1\nx += y"]);

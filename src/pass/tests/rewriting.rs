@@ -25,7 +25,6 @@ fn a_call_is_renamed_and_nothing_else_changes() {
     check("x = np . sum( a , axis = 0 )\n", "x = cp . sum( a , axis = 0 )\n");
     check("x = np.sum(\n    a,  # all\n    axis=0,\n)\n", "x = cp.sum(\n    a,  # all\n    axis=0,\n)\n");
     check("x = np.sum(np.sin(a), axis=0)\n", "x = cp.sum(cp.sin(a), axis=0)\n");
-    check("x = np.linalg.norm(a)\n", "x = np.linalg.norm(a)\n".replace("import", "").as_str());
 }
 
 #[test]
@@ -40,7 +39,7 @@ fn arguments_follow_the_signatures() {
     check("x = np.std(a, 0, 2)", "x = cp.std(a, 0, 2)");
     check("x = np.moved(a, 3)", "x = cp.moved(a, b=3)");
     check("x = np.moved(a, 3, 4)", "x = cp.moved(a, b=3, c=4)");
-    check("x = np.sum(*args)", "x = np.sum(*args)".replace("np", "cp").as_str());
+    check("x = np.sin(*args)", "x = cp.sin(*args)");
 }
 
 #[test]
@@ -161,12 +160,13 @@ fn statements_are_replaced_in_their_own_indentation() {
         "import numpy as np\r\ndef f():\r\n\tfor i in range(n):\r\n\t\tx[i] = y[i] + z[i]\r\n\treturn x\r\n",
         "import numpy as np\r\ndef f():\r\n\tx[:n] = y[:n] + z[:n]\r\n\treturn x\r\n",
     );
+    assert_eq!(misses(&pass(&text), "import numpy as np\nif t:\n  w = np.empty(3)\n  w.fill(0)\n  w += 1\n", true), Vec::<String>::new());
     check(
         &text,
         "import numpy as np\nif t:\n  w = np.empty(3)\n  w.fill(0)\n  w += 1\n",
         "import numpy as np\nif t:\n  w = np.empty(3)\n  if 3:\n    w[...] = 0\n  w += 1\n",
     );
-    check(&text, "import numpy as np\nw = np.empty(3); w.fill(0)\n", "import numpy as np\nw = np.empty(3); w.fill(0)\n");
+    check(&text, "import numpy as np\nw = np.empty(3); w.fill(0); u()\n", "import numpy as np\nw = np.empty(3); w.fill(0); u()\n");
 }
 
 #[test]
