@@ -21,7 +21,6 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-use run::Outcome;
 use scenario::Scenario;
 
 fn main() -> ExitCode {

@@ -9,6 +9,7 @@ mod builtins;
 mod collect;
 mod exported;
 mod imports;
+mod meaning;
 mod places;
 mod project;
 mod resolved;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 
 use ruff_text_size::TextRange;
 
+pub(crate) use builtins::is_builtin;
 pub use project::{ModuleId, Project, Reach, View};
 pub use resolved::Names;
 

@@ -212,7 +212,7 @@ impl Names {
         path
     }
 
-    fn variable_of_slot(&self, slot: SlotId) -> Variable {
+    pub(super) fn variable_of_slot(&self, slot: SlotId) -> Variable {
         let slot = self.slots[slot as usize];
         Variable { scope: ScopeId(slot.scope), name: self.symbols[slot.symbol as usize].clone() }
     }
@@ -289,7 +289,11 @@ impl Names {
     /// True where any scope binds `name`, or anything in the module reads it, or a star import is known to bind it: it
     /// can't be taken as a fresh alias.
     pub fn mentions(&self, name: &str) -> bool {
-        self.symbol_of.contains_key(name) || self.stars.iter().any(|star| star.may_bind(name))
+        self.symbol_of.contains_key(name) || self.mentioned_by_star(name)
+    }
+
+    pub(super) fn mentioned_by_star(&self, name: &str) -> bool {
+        self.stars.iter().any(|star| star.may_bind(name))
     }
 
     /// How often the binding of `import` is read, or deleted, or listed in `__all__`: at 0 nothing in this module

@@ -83,7 +83,7 @@ impl Activation {
 }
 
 /// The module that `statement` imports and the function that it calls.
-pub fn switch(statement: &str) -> Result<(String, String), String> {
+pub(super) fn switch(statement: &str) -> Result<(String, String), String> {
     let parsed = parse_module(statement).map_err(|error| error.to_string())?;
     let [Stmt::Import(import), Stmt::Expr(expression)] = &*parsed.syntax().body else {
         return Err("an `import` and a call are expected".to_owned());
@@ -116,8 +116,14 @@ mod tests {
         let expected = Ok(("a.b".to_owned(), "a.b.on".to_owned()));
         assert_eq!(switch("import a.b\na.b.on()\n"), expected);
         assert_eq!(switch("import a.b\na.b.on(level=1)"), expected);
-        for wrong in ["import a", "a.on()", "import a\nb.on()", "import a as b\nb.on()", "import a\na.on", "import a\na()("]
-        {
+        for wrong in [
+            "import a",
+            "a.on()",
+            "import a\nb.on()",
+            "import a as b\nb.on()",
+            "import a\na.on",
+            "import a\na()(",
+        ] {
             assert!(switch(wrong).is_err(), "{wrong}");
         }
     }

@@ -123,27 +123,59 @@ fn differing(
     new_tokens: &[Token],
     (head, old_end, new_end): (usize, usize, usize),
 ) -> (usize, usize, String) {
-    let new_start = if head < new_end { new_tokens[head].start } else { 0 };
     if head < old_end {
-        let text = if head < new_end { &new[new_start..new_tokens[new_end - 1].end] } else { "" };
-        let end = if text.is_empty() && old_end < old_tokens.len() {
-            let between = &old[old_tokens[old_end - 1].end..old_tokens[old_end].start];
-            if between.trim_matches(' ').is_empty() { old_tokens[old_end].start } else { old_tokens[old_end - 1].end }
-        } else {
-            old_tokens[old_end - 1].end
-        };
-        return (old_tokens[head].start, end, text.to_owned());
-    }
-    let after = if new_end < new_tokens.len() { new_tokens[new_end].start } else { new.len() };
-    if head > 0 {
-        let at = old_tokens[head - 1].end;
-        let mut text = new[new_tokens[head - 1].end..new_tokens[new_end - 1].end].to_owned();
-        if old[at..].is_empty() || !old[at..].starts_with([' ', '\n', '\r', '\t']) {
-            text.push_str(&new[new_tokens[new_end - 1].end..after]);
+        let mut start = old_tokens[head].start;
+        let mut end = old_tokens[old_end - 1].end;
+        if head == new_end {
+            // Nothing comes instead: the white space after what goes, goes too.
+            if let Some(next) = old_tokens.get(old_end)
+                && old[end..next.start].trim_matches(' ').is_empty()
+            {
+                end = next.start;
+            }
+            return (start, end, String::new());
         }
-        return (at, at, text);
+        let mut text = new[new_tokens[head].start..new_tokens[new_end - 1].end].to_owned();
+        // White space at the edge of the gap stays as it is, unless only one side has it.
+        let lead = &new[..new_tokens[head].start];
+        if head == 0 && (start == 0) != lead.is_empty() {
+            text.insert_str(0, lead);
+            start = 0;
+        }
+        let trail = &new[new_tokens[new_end - 1].end..];
+        if new_end == new_tokens.len() && (end == old.len()) != trail.is_empty() {
+            text.push_str(trail);
+            end = old.len();
+        }
+        return (start, end, text);
     }
-    (0, 0, new[..after].to_owned())
+    inserted(old, new, old_tokens, new_tokens, head, new_end)
+}
+
+/// An edit that only adds tokens. The white space that is there serves on the side where the replacement has some too.
+fn inserted(
+    old: &str,
+    new: &str,
+    old_tokens: &[Token],
+    new_tokens: &[Token],
+    head: usize,
+    new_end: usize,
+) -> (usize, usize, String) {
+    let (old_before, new_before) =
+        if head > 0 { (old_tokens[head - 1].end, new_tokens[head - 1].end) } else { (0, 0) };
+    let old_after = old_tokens.get(head).map_or(old.len(), |token| token.start);
+    let new_after = new_tokens.get(new_end).map_or(new.len(), |token| token.start);
+    let text = &new[new_tokens[head].start..new_tokens[new_end - 1].end];
+    let before = &new[new_before..new_tokens[head].start];
+    let after = &new[new_tokens[new_end - 1].end..new_after];
+    let there = &old[old_before..old_after];
+    if there.contains(['\n', '\r']) || there.is_empty() == after.is_empty() {
+        (old_before, old_before, format!("{before}{text}"))
+    } else if there.is_empty() == before.is_empty() {
+        (old_after, old_after, format!("{text}{after}"))
+    } else {
+        (old_before, old_before, format!("{before}{text}{after}"))
+    }
 }
 
 /// Leaves out of an edit what is the same at its beginning and end.

@@ -7,6 +7,7 @@ mod errors;
 mod gaps;
 mod index;
 mod matching;
+mod nest;
 mod overlap;
 mod parse;
 mod placeholder;
@@ -20,8 +21,8 @@ pub use errors::{PatternError, Problem, RESERVED_PREFIX};
 pub use gaps::piece_edits;
 pub use index::{Index, Sought};
 pub use matching::{Bound, Captures, Lookup};
+pub use nest::{Dropped, Extent, nest};
 pub use overlap::{Pairing, Slot, overlap};
 pub use parse::{Pattern, Role};
 pub use render::{Piece, Refused, Rendered, RestArgument, Shape, Site, Spelling, render};
 pub use template::Template;
-

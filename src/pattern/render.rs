@@ -91,8 +91,10 @@ pub enum Shape {
     Atom,
     /// A number, which only an attribute can split.
     Number,
-    /// Anything else.
+    /// Any operator, which can stand as an argument.
     Compound,
+    /// What must be parenthesised to be one argument: a tuple without parentheses, `:=`, `yield`.
+    Loose,
     /// Statements.
     Statements,
 }
@@ -132,7 +134,7 @@ pub fn render<'a>(
         })
         .collect();
     effects::check(pattern, captures, &order)?;
-    split::parenthesise(&mut out, site.text)?;
+    split::parenthesise(&mut out, site.text, site.indent)?;
     let shape = shape(template, captures, &out);
     Ok(Rendered { pieces: merge(out), shape })
 }
@@ -141,9 +143,10 @@ fn shape(template: &Template, captures: &Captures<'_>, out: &[Out<'_>]) -> Shape
     let Root::Expression(root) = &template.root else { return Shape::Statements };
     if let [Part::Variable { name, .. }] = template.parts.as_slice() {
         return match (captures.get(name), out) {
-            (Some(Bound::Expression(_)), [Out::Kept { check: None, .. } | Out::Kept { parentheses: true, .. }]) => {
-                Shape::Atom
-            }
+            (
+                Some(Bound::Expression(_)),
+                [Out::Kept { check: None, .. } | Out::Kept { parentheses: true, .. }],
+            ) => Shape::Atom,
             (Some(Bound::Expression(expression)), _) => expression_shape(expression),
             _ => Shape::Statements,
         };
@@ -154,8 +157,11 @@ fn shape(template: &Template, captures: &Captures<'_>, out: &[Out<'_>]) -> Shape
 fn expression_shape(expression: &Expr) -> Shape {
     match expression {
         Expr::NumberLiteral(_) => Shape::Number,
-        Expr::Tuple(tuple) if !tuple.parenthesized => Shape::Compound,
-        Expr::Generator(generator) if !generator.parenthesized => Shape::Compound,
+        Expr::Tuple(tuple) if !tuple.parenthesized => Shape::Loose,
+        Expr::Generator(generator) if !generator.parenthesized => Shape::Loose,
+        Expr::Named(_) | Expr::Yield(_) | Expr::YieldFrom(_) | Expr::Starred(_) | Expr::Slice(_) => {
+            Shape::Loose
+        }
         Expr::Call(_)
         | Expr::Attribute(_)
         | Expr::Subscript(_)

@@ -82,8 +82,8 @@ impl Template {
         matches!(self.root, Root::Statements(_))
     }
 
-    /// The dotted paths in it whose components are all literal, and the literal beginnings of the others.
-    pub fn paths(&self) -> Vec<String> {
+    /// The dotted paths in it, as far as their components are literal, and whether that is all of each.
+    pub fn paths(&self) -> Vec<(String, bool)> {
         let mut found = Vec::new();
         gather_paths(&self.parts, &mut found);
         found
@@ -95,7 +95,7 @@ impl Template {
     }
 }
 
-fn gather_paths(parts: &[Part], found: &mut Vec<String>) {
+fn gather_paths(parts: &[Part], found: &mut Vec<(String, bool)>) {
     for part in parts {
         match part {
             Part::Path(path) => {
@@ -106,7 +106,7 @@ fn gather_paths(parts: &[Part], found: &mut Vec<String>) {
                         PathPart::Variable(_) => None,
                     })
                     .collect();
-                found.push(literal.join("."));
+                found.push((literal.join("."), literal.len() == path.len()));
             }
             Part::Arguments { items, .. } => {
                 for item in items {
@@ -172,7 +172,8 @@ impl<'t> Collector<'t> {
     fn argument(&mut self, expression: &Expr) {
         match placeholder(expression).and_then(Placeholder::name) {
             Some(name) => {
-                self.spots.push((expression.range(), Part::Variable { name: name.to_owned(), enclosed: true }));
+                self.spots
+                    .push((expression.range(), Part::Variable { name: name.to_owned(), enclosed: true }));
             }
             None => self.visit_expr(expression),
         }
@@ -198,7 +199,8 @@ impl<'t> Collector<'t> {
     }
 
     fn display(&mut self, elements: &[Expr]) {
-        let items = elements.iter().map(|element| (element.range(), self.item(element, element.range()))).collect();
+        let items =
+            elements.iter().map(|element| (element.range(), self.item(element, element.range()))).collect();
         self.list(None, items);
     }
 
@@ -251,7 +253,8 @@ fn has_rest(items: &[Expr]) -> bool {
 }
 
 fn has_droppable(arguments: &Arguments) -> bool {
-    let droppable = |value: &Expr| matches!(placeholder(value), Some(Placeholder::Rest(_) | Placeholder::Optional(_)));
+    let droppable =
+        |value: &Expr| matches!(placeholder(value), Some(Placeholder::Rest(_) | Placeholder::Optional(_)));
     arguments.args.iter().any(droppable) || arguments.keywords.iter().any(|keyword| droppable(&keyword.value))
 }
 

@@ -158,6 +158,11 @@ impl Project {
         })
     }
 
+    /// The project modules that an import of `importer` runs, outermost package first; none where it leads to a library.
+    pub fn loaded_by(&self, importer: ModuleId, import: &ImportBinding) -> Vec<ModuleId> {
+        self.inner.loads(importer, import)
+    }
+
     /// The modules of the project that import the module `id` or something from it, in order.
     pub fn importers(&self, id: ModuleId) -> Vec<ModuleId> {
         let mut importers: Vec<ModuleId> = self.inner.edges_to(id).iter().map(|edge| edge.importer).collect();
