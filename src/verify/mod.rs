@@ -8,9 +8,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::reasons::{Code, Place};
 
-pub mod protocol;
+mod bench;
 pub mod capture;
+pub mod codes;
 pub mod compare;
+mod error;
+mod evidence;
+mod judge;
+mod process;
+pub mod protocol;
+mod requires;
+mod run;
+mod sandbox;
+mod search;
+pub mod timing;
+mod why;
+mod worker;
+
+pub use error::JudgeError;
+pub use evidence::{
+    ChangeCoverage, ComparisonRecord, EVIDENCE_SCHEMA, Evidence, FileHashes, Machine, RunObserved, RunRecord,
+    TimingRecord,
+};
+pub use judge::{ChangedLines, Claim, Judge, JudgeOptions, Judgement, Progress, judge};
+pub use process::Observed;
+pub use run::Role;
+pub use sandbox::{CopyRules, Written};
+pub use search::{Found, search};
+pub use why::{Factor, Limit};
 
 /// One version of a program: a tree on disk with some files replaced.
 #[derive(Debug, Clone)]

@@ -52,7 +52,8 @@ pub struct Job {
     pub arrays: Arrays,
     /// Calls of a function before those that count. In the modes other than `time`, 0.
     pub warmup: u32,
-    /// Calls of a function that count. Call `i` of all, warm-up included, takes input set `i % input_sets`.
+    /// Calls of a function that count. Call `i` of all, warm-up included, takes input set `i % input_sets`. Only those
+    /// that count are marked; a capture holds all, warm-up included, named by `i`.
     pub runs: u32,
 }
 
@@ -290,7 +291,8 @@ pub struct NotCompared {
 /// Everything that one run left behind, after all of its processes have ended: what comparing reads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaptureDir {
-    /// The worker's capture: manifest and arrays.
+    /// The worker's capture: manifest and arrays. Where this folder does not exist, nothing of the program's inside
+    /// was asked for: only what the judge saw itself (status, standard output, files) is then compared.
     pub dir: PathBuf,
     /// What the program wrote to its standard output, up to a cap, as a plain file of the judge's.
     pub stdout: PathBuf,
@@ -374,34 +376,4 @@ pub type Compare = fn(
 ) -> Comparison;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn marks_are_read_strictly() {
-        let check = |line: &str, expected: Option<Mark>| assert_eq!(Mark::parse(line), expected, "{line:?}");
-        check("program-begin", Some(Mark::ProgramBegin));
-        check("call-begin 3", Some(Mark::CallBegin(3)));
-        check("call-end 12", Some(Mark::CallEnd(12)));
-        check("captured", Some(Mark::Captured));
-        for bad in [
-            "",
-            "call-begin",
-            "call-begin x",
-            "call-begin -1",
-            "program-end 1",
-            "captured now",
-            "call-end 1 2",
-        ] {
-            check(bad, None);
-        }
-    }
-
-    #[test]
-    fn an_outcome_needs_only_what_its_mode_has() {
-        let outcome: Outcome = serde_json::from_str(r#"{"end": "raised"}"#).unwrap();
-        assert_eq!(outcome.end, End::Raised);
-        assert_eq!(outcome.schema, OUTCOME_SCHEMA);
-        assert!(serde_json::from_str::<Outcome>(r#"{"end": "flown"}"#).is_err());
-    }
-}
+mod tests;

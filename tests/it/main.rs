@@ -1,3 +1,6 @@
-//! Tests of the whole, through the library and the command line.
+//! Tests of gpuport from outside: its library and its command, in one binary.
+#![allow(clippy::unwrap_used, reason = "a failing test may panic anywhere")]
 
+mod apply;
 mod capture;
+mod judge;
