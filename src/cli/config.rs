@@ -18,6 +18,9 @@ pub struct Config {
     pub pass_dirs: Vec<PathBuf>,
     /// Globs of files that are never planned, relative to the root.
     pub exclude: Vec<String>,
+    /// Patterns, as in `.gitignore`, of files that no workload reads: they stay out of the copies it runs in. One that
+    /// begins with `!` takes along what would be left out.
+    pub sandbox_exclude: Vec<String>,
     /// The form ported code takes.
     pub style: Style,
     /// The interpreter that has the libraries, relative to the root.
@@ -218,7 +221,9 @@ pub fn parse_duration(text: &str) -> Result<std::time::Duration, String> {
         _ => return Err(format!("`{text}` is no duration; write it as 90s, 10m or 2h")),
     };
     match number.trim().parse::<f64>() {
-        Ok(count) if count > 0.0 && count.is_finite() => Ok(std::time::Duration::from_secs_f64(count * factor)),
+        Ok(count) if count > 0.0 && count.is_finite() => {
+            Ok(std::time::Duration::from_secs_f64(count * factor))
+        }
         _ => Err(format!("`{text}` is no duration; write it as 90s, 10m or 2h")),
     }
 }

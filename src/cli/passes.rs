@@ -32,7 +32,9 @@ pub fn select(root: &Path, config: &Config, asked: &[String]) -> Result<Vec<Arc<
     for id in wanted {
         match registry.pass(&id) {
             Some(pass) => passes.push(pass),
-            None => bail!("there is no pass `{id}`; `gpuport passes list` shows all{}", nearest(&registry, &id)),
+            None => {
+                bail!("there is no pass `{id}`; `gpuport passes list` shows all{}", nearest(&registry, &id))
+            }
         }
     }
     Ok(in_order(passes))
@@ -54,7 +56,8 @@ pub fn registry(root: &Path, config: &Config, asked: &[String]) -> Result<Regist
 
 /// True where `text` names a file rather than an id.
 pub fn is_file(text: &str) -> bool {
-    text.contains('/') || Path::new(text).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+    text.contains('/')
+        || Path::new(text).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
 /// The id of a pass given by id or file: a file's stem.
@@ -70,6 +73,9 @@ fn in_order(mut passes: Vec<Arc<Pass>>) -> Vec<Arc<Pass>> {
 }
 
 fn nearest(registry: &Registry, id: &str) -> String {
-    let close = registry.passes().map(|pass| pass.id.as_str()).find(|known| known.contains(id) || id.contains(*known));
+    let close = registry
+        .passes()
+        .map(|pass| pass.id.as_str())
+        .find(|known| known.contains(id) || id.contains(*known));
     close.map(|known| format!("; did you mean `{known}`?")).unwrap_or_default()
 }

@@ -67,7 +67,10 @@ impl Settings {
         let mut all = Vec::new();
         for entry in &self.config.workload {
             let name = entry.name.as_deref().unwrap_or(&entry.run);
-            all.extend(self.exercise(entry, args, name).with_context(|| format!("workload `{name}` of the configuration"))?);
+            all.extend(
+                self.exercise(entry, args, name)
+                    .with_context(|| format!("workload `{name}` of the configuration"))?,
+            );
         }
         Ok(all)
     }
@@ -107,9 +110,10 @@ fn contract(entry: &WorkloadConfig, args: &ApplyArgs, workload: Workload) -> Res
         Workload::Script { .. } => MetricConfig::Process,
         Workload::Function { .. } => MetricConfig::Warm,
     };
-    let (Some(runs), Some(min_speedup)) =
-        (at_least(args.runs.or(entry.runs).unwrap_or(RUNS), 1), at_least(args.min_speedup.or(entry.min_speedup).unwrap_or(MIN_SPEEDUP), 0.0))
-    else {
+    let (Some(runs), Some(min_speedup)) = (
+        at_least(args.runs.or(entry.runs).unwrap_or(RUNS), 1),
+        at_least(args.min_speedup.or(entry.min_speedup).unwrap_or(MIN_SPEEDUP), 0.0),
+    ) else {
         bail!("--runs must be at least 1 and --min-speedup at least 0");
     };
     Ok(Contract {

@@ -36,7 +36,12 @@ impl Sources {
     pub fn module(&self, path: &Path) -> Result<Arc<Module>, Refusal> {
         let bytes = self.bytes(path).map_err(|error| {
             let place = Place { path: path.to_owned(), line_number: 1, column_number: 1 };
-            Refusal { place, code: Code::new("GP105"), message: format!("can't be read: {error}"), pass: None }
+            Refusal {
+                place,
+                code: Code::new("GP105"),
+                message: format!("can't be read: {error}"),
+                pass: None,
+            }
         })?;
         parse(path, &bytes)
     }
@@ -49,16 +54,6 @@ impl Sources {
 
 /// Decodes and parses `bytes`.
 pub fn parse(path: &Path, bytes: &[u8]) -> Result<Arc<Module>, Refusal> {
-    let file = SourceFile::from_bytes(path, bytes).map_err(|problem| Refusal {
-        place: Place { path: path.to_owned(), line_number: 1, column_number: 1 },
-        code: Code::new("GP102"),
-        message: problem.to_string(),
-        pass: None,
-    })?;
-    Module::parse(file).map(Arc::new).map_err(|(_, place, error)| Refusal {
-        place,
-        code: Code::new("GP101"),
-        message: error.error.to_string(),
-        pass: None,
-    })
+    let file = SourceFile::from_bytes(path, bytes).map_err(|problem| problem.refusal())?;
+    Module::parse(file).map(Arc::new).map_err(|problem| problem.refusal())
 }

@@ -19,7 +19,7 @@ use crate::diff::{self, FileChange, NoSteps, Patch, RunId, TreeState};
 use crate::gpu;
 use crate::pass::{Device, Pass};
 use crate::report::{ChangeReport, RunReport, TreeOutcome, UnitReport};
-use crate::verify::{Finding, Verdict, codes};
+use crate::verify::{CopyRules, Finding, Verdict, codes};
 
 /// Runs the command.
 pub fn run(args: &ApplyArgs, printer: &Printer) -> Result<Exit> {
@@ -33,7 +33,7 @@ pub fn run(args: &ApplyArgs, printer: &Printer) -> Result<Exit> {
     }
     let work = work_of(&settings, args)?;
     let mut session = Session::new(settings, args, printer)?;
-    session.report.skipped.extend(work.found.problems.iter().cloned());
+    super::warn_about(&work.found, printer);
     if args.verify == Verify::Never {
         session.plan_all(&work)?;
     } else {
@@ -133,7 +133,10 @@ impl<'a> Session<'a> {
         let evidence_dir = diff::run_folder(&self.settings.root, &run);
         self.run = Some(run);
         let passes = self.settings.passes.clone();
+        let copy =
+            CopyRules { exclude: self.settings.config.sandbox_exclude.clone(), ..CopyRules::default() };
         let judging = Judging {
+            copy: &copy,
             passes: &passes,
             python: &python,
             before_python: before_python.as_deref(),
@@ -191,7 +194,8 @@ impl<'a> Session<'a> {
         let changes = || self.report.units.iter().flat_map(|unit| &unit.changes);
         let cannot = |change: &ChangeReport| change.findings.iter().any(is_about_this_machine);
         if self.args.dry_run && self.args.verify != Verify::Always {
-            let failed = changes().any(|change| matches!(change.verdict, Verdict::Rejected | Verdict::Inconclusive));
+            let failed =
+                changes().any(|change| matches!(change.verdict, Verdict::Rejected | Verdict::Inconclusive));
             return if failed { Exit::Rejected } else { Exit::Done };
         }
         let nothing_written = self.report.tree == TreeOutcome::Untouched;

@@ -25,16 +25,14 @@ pub fn run(command: &DevCommand, printer: &Printer) -> Result<Exit> {
 fn parse(paths: &[PathBuf], jobs: Option<usize>, printer: &Printer) -> Result<Exit> {
     start_threads(jobs)?;
     let root = project::root_of(paths)?;
-    let found = source::discover(&root, paths, &[])?;
+    let found = source::discover(&root, paths, &source::DiscoverOptions::default())?;
     let sources = Sources::new(root);
     let start = Instant::now();
-    let bytes: usize = found
-        .files
-        .par_iter()
-        .map(|path| sources.module(path).map_or(0, |module| module.text().len()))
-        .sum();
+    let bytes: usize =
+        found.files.par_iter().map(|path| sources.module(path).map_or(0, |module| module.text().len())).sum();
     let seconds = start.elapsed().as_secs_f64();
     let files = found.files.len();
-    printer.out(format!("{{\"files\": {files}, \"bytes\": {bytes}, \"seconds\": {seconds:.6}}}\n").as_bytes());
+    printer
+        .out(format!("{{\"files\": {files}, \"bytes\": {bytes}, \"seconds\": {seconds:.6}}}\n").as_bytes());
     Ok(Exit::Done)
 }

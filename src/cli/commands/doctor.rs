@@ -122,7 +122,8 @@ fn text(diagnosis: &Diagnosis, style: Style) -> String {
     match &diagnosis.gpu {
         Ok(probe) => {
             let driver = probe.driver.as_deref().unwrap_or("of unknown version");
-            let _ = writeln!(out, "{}  driver {driver}, CUDA {}", style.paint(Role::Good, "ok     "), probe.cuda);
+            let _ =
+                writeln!(out, "{}  driver {driver}, CUDA {}", style.paint(Role::Good, "ok     "), probe.cuda);
             for device in &probe.devices {
                 let (major, minor) = device.compute_capability;
                 let gib = device.memory_bytes >> 30;
@@ -152,7 +153,8 @@ fn text(diagnosis: &Diagnosis, style: Style) -> String {
         let (role, word) = if state.ready { (Role::Good, "ready  ") } else { (Role::Unsure, "not yet") };
         let _ = writeln!(out, "{}  {}", style.paint(role, word), state.pass);
         for missing in &state.missing {
-            let found = missing.found.as_deref().map_or("not installed".to_owned(), |found| format!("found {found}"));
+            let found =
+                missing.found.as_deref().map_or("not installed".to_owned(), |found| format!("found {found}"));
             let _ = writeln!(out, "         needs {}, {found}", missing.requirement);
             if let Some(install) = &missing.install {
                 let _ = writeln!(out, "         {}", style.paint(Role::Code, install));

@@ -61,7 +61,9 @@ fn line(path: &Path, line_number: u32, args: &ExplainArgs, style: Style) -> Resu
     let path = project::canonical(path)?;
     let entry = path.strip_prefix(&settings.root).context("the file is outside its project")?.to_owned();
     let sources = Sources::new(settings.root.clone());
-    let module = sources.module(&entry).map_err(|refusal| anyhow::anyhow!("{}: {}", refusal.place, refusal.message))?;
+    let module = sources
+        .module(&entry)
+        .map_err(|refusal| anyhow::anyhow!("{}: {}", refusal.place, refusal.message))?;
     let Some(text) = module.text().split_inclusive('\n').nth(line_number.saturating_sub(1) as usize) else {
         bail!("{} has no line {line_number}", entry.display());
     };

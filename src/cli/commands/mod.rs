@@ -15,6 +15,7 @@ use anyhow::{Context, Result, bail};
 
 use super::printer::Printer;
 use crate::diff::{self, NoSteps};
+use crate::source::Discovered;
 
 /// Puts back what a killed process left half done.
 fn recover(root: &Path, printer: &Printer) -> Result<()> {
@@ -29,6 +30,13 @@ fn recover(root: &Path, printer: &Printer) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Names what was asked for and can't be taken.
+fn warn_about(found: &Discovered, printer: &Printer) {
+    for (path, why) in &found.problems {
+        printer.warning(&format!("{}: {why}", path.display()));
+    }
 }
 
 /// Sets the number of planning threads. Each has room for deeply nested code.

@@ -4,13 +4,12 @@ use anyhow::Result;
 
 use super::super::args::{Format, ScanArgs};
 use super::super::exit::Exit;
-use super::super::port::plan_files;
+use super::super::port::{discover, plan_files};
 use super::super::printer::Printer;
 use super::super::settings::Settings;
 use super::super::sources::Sources;
-use super::{set_threads, show};
+use super::{set_threads, show, warn_about};
 use crate::report::{self, Reasons, RunReport};
-use crate::source;
 
 /// Plans all files and prints what came of it.
 pub fn run(args: &ScanArgs, printer: &Printer) -> Result<Exit> {
@@ -18,12 +17,12 @@ pub fn run(args: &ScanArgs, printer: &Printer) -> Result<Exit> {
     if let Some(jobs) = args.jobs {
         set_threads(jobs)?;
     }
-    let found = source::discover(&settings.root, &args.paths, &settings.config.exclude)?;
+    let found = discover(&settings, &args.paths)?;
     printer.progress(&format!("planning {} files", found.files.len()));
     let planned = plan_files(&Sources::new(settings.root.clone()), &found.files, &settings.passes)?;
     printer.done();
     let mut run = RunReport::default();
-    run.skipped.extend(found.problems);
+    warn_about(&found, printer);
     run.skipped.extend(planned.skipped);
     run.units.extend(planned.files.into_iter().map(|(path, plan)| show::unverified(path, plan)));
     match args.format {

@@ -52,7 +52,8 @@ pub fn unverified(path: PathBuf, plan: FilePlan) -> UnitReport {
 pub fn unreached(path: PathBuf, plan: FilePlan) -> UnitReport {
     let finding = Finding {
         code: codes::NEVER_RAN,
-        message: "no workload exercises this file, so its changes are not verified and not written".to_owned(),
+        message: "no workload exercises this file, so its changes are not verified and not written"
+            .to_owned(),
         place: None,
     };
     let findings = if plan.changes.is_empty() { Vec::new() } else { vec![finding] };
@@ -80,7 +81,8 @@ pub fn run(run: &RunReport, patch: &Patch, args: &ApplyArgs, printer: &Printer) 
             let changes = run.units.iter().flat_map(|unit| &unit.changes);
             let unverified = changes.filter(|change| change.verdict == Verdict::Unverified).count();
             if unverified > 0 && !patch.is_empty() {
-                printer.warning(&format!("UNVERIFIED: {unverified} of the changes in this patch were not run"));
+                printer
+                    .warning(&format!("UNVERIFIED: {unverified} of the changes in this patch were not run"));
             }
         }
         Format::Text => {}

@@ -92,7 +92,9 @@ impl Candidate {
 /// Changed lines as `(first line in the old text, inclusive range in the new text)`, from 1. Where lines only went,
 /// the range is the line that now stands there.
 fn changed_ranges(before: &[u8], after: &[u8]) -> Vec<(u32, (u32, u32))> {
-    let split = |bytes: &[u8]| -> Vec<Vec<u8>> { bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect() };
+    let split = |bytes: &[u8]| -> Vec<Vec<u8>> {
+        bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
+    };
     let (old, new) = (split(before), split(after));
     let number = |index: usize| u32::try_from(index + 1).unwrap_or(u32::MAX);
     capture_diff_slices(Algorithm::Myers, &old, &new)

@@ -167,8 +167,12 @@ impl Stage<'_> {
         let mut decision = self.ask(sources, &candidate, judges)?;
         let mut pinned = Pinned::new();
         while !decision.uncovered.is_empty() && decision.verdict != Verdict::Accepted {
-            let never_ran: Vec<_> =
-                candidate.changes.iter().filter(|change| decision.uncovered.contains(&change.id)).cloned().collect();
+            let never_ran: Vec<_> = candidate
+                .changes
+                .iter()
+                .filter(|change| decision.uncovered.contains(&change.id))
+                .cloned()
+                .collect();
             said::add(report, &never_ran, Verdict::Unverified, &decision.findings);
             pinned.extend(decision.uncovered.iter().cloned());
             let plan = self.plan(sources, &pinned)?;
@@ -235,7 +239,7 @@ impl Stage<'_> {
                 Device::Cpu => verify::protocol::Device::Cpu,
                 Device::Cuda => verify::protocol::Device::Cuda,
             },
-            libraries: self.pass.libraries(),
+            libraries: libraries(self.pass),
             requires: self.pass.target.requires.clone(),
             changed: candidate.changed_lines(sources)?,
             diff_sha256: Some(candidate.patch_sha256(sources)?),
@@ -273,4 +277,11 @@ impl Stage<'_> {
         judgement.evidence.write(&path)?;
         Ok(path)
     }
+}
+
+/// The modules that a port by `pass` uses: those it switches on, or the one it calls.
+fn libraries(pass: &Pass) -> Vec<String> {
+    let switched: Vec<String> =
+        pass.rules.iter().filter_map(|rule| Some(rule.activation.as_ref()?.module().to_owned())).collect();
+    if switched.is_empty() { vec![pass.target.module.clone()] } else { switched }
 }

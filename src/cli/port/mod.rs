@@ -10,4 +10,4 @@ pub use candidate::{Candidate, changes_between};
 pub use judged::{Judging, port_unit};
 pub use planned::{FilePlan, Planned, plan_files};
 pub use said::{gpu_use, limiting_factor, timing};
-pub use units::{Unit, Work, work_of};
+pub use units::{Unit, Work, discover, work_of};

@@ -7,6 +7,9 @@ use crate::report::{Baseline, ChangeReport, Fallback, GpuUse, LimitingFactor, Ti
 use crate::verify::protocol::Mode;
 use crate::verify::{Evidence, Factor, Finding, Role, Verdict, codes};
 
+/// How sure the interval of a speed-up is; the judge's own.
+const CONFIDENCE: f64 = 0.95;
+
 /// Adds `changes` with one verdict.
 pub(super) fn add(report: &mut UnitReport, changes: &[Change], verdict: Verdict, findings: &[Finding]) {
     report.changes.extend(changes.iter().map(|change| ChangeReport {
@@ -39,37 +42,57 @@ pub(super) fn worth_searching(findings: &[Finding], change_count: usize) -> bool
     change_count > 1 && !findings.iter().any(|finding| hopeless.contains(&finding.code))
 }
 
+/// The median of seconds.
+fn median(seconds: impl Iterator<Item = f64>) -> Duration {
+    let mut sorted: Vec<f64> = seconds.map(|seconds| seconds.max(0.0)).collect();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    let median = match sorted.len() {
+        0 => 0.0,
+        length if length % 2 == 1 => sorted[middle],
+        _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
+    };
+    Duration::from_secs_f64(median)
+}
+
 /// How long both sides took.
 pub fn timing(evidence: &Evidence) -> Option<Timing> {
     let record = evidence.timing.as_ref()?;
     let speedup = &record.speedup;
     Some(Timing {
         metric: record.metric,
-        before: Duration::from_secs_f64(speedup.before_seconds.max(0.0)),
-        after: Duration::from_secs_f64(speedup.after_seconds.max(0.0)),
+        before: median(record.pairs.iter().map(|pair| pair.before)),
+        after: median(record.pairs.iter().map(|pair| pair.after)),
         speedup: speedup.ratio,
         interval: (speedup.low, speedup.high),
-        confidence: speedup.confidence,
+        confidence: CONFIDENCE,
         min_speedup: record.min_speedup,
         runs: u32::try_from(record.pairs.len()).unwrap_or(u32::MAX),
-        baseline: Baseline::Measured,
+        baseline: if record.pairs.iter().any(|pair| pair.lower_bound) {
+            Baseline::LowerBound
+        } else {
+            Baseline::Measured
+        },
     })
 }
 
 /// What the device did in the run in which that was counted.
 pub fn gpu_use(evidence: &Evidence) -> Option<GpuUse> {
-    let run = evidence.runs.iter().rev().find(|run| run.mode == Mode::Activity && run.role == Role::Candidate)?;
+    let run = evidence.runs.iter().rev().find(|run| run.mode == Mode::Activity && run.role == Role::After)?;
     let outcome = run.attested.as_ref()?;
     let activity = outcome.activity.clone().unwrap_or_default();
-    let fallbacks = outcome.calls.iter().filter(|(_, calls)| calls.cpu > 0);
+    let calls = outcome.accelerators.iter().flat_map(|(library, calls)| {
+        calls.iter().map(move |(callable, calls)| (format!("{library}: {callable}"), calls))
+    });
     Some(GpuUse {
         kernels: activity.kernels.unwrap_or(0),
         busy: activity.busy_seconds.map(|seconds| Duration::from_secs_f64(seconds.max(0.0))),
         bytes_to_device: activity.bytes_to_device,
         bytes_to_host: activity.bytes_to_host,
         peak_bytes: activity.peak_bytes,
-        fallbacks: fallbacks
-            .map(|(callable, calls)| Fallback { callable: callable.clone(), calls: calls.cpu })
+        fallbacks: calls
+            .filter(|(_, calls)| calls.cpu > 0)
+            .map(|(callable, calls)| Fallback { callable, calls: calls.cpu })
             .collect(),
     })
 }

@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::super::args::ApplyArgs;
 use super::super::project;
 use super::super::settings::{Exercise, Settings};
-use crate::source::{self, Found};
+use crate::source::{self, DiscoverOptions, Discovered};
 use crate::verify::Workload;
 
 /// A file with what exercises it.
@@ -30,13 +30,13 @@ pub struct Work {
     /// Files that no workload begins in.
     pub others: Vec<PathBuf>,
     /// What discovery found, problems included.
-    pub found: Found,
+    pub found: Discovered,
 }
 
 /// The work for `paths`: scripts given by path are their own workloads, configured workloads exercise what they start,
 /// and a workload of the command line exercises the one file given.
 pub fn work_of(settings: &Settings, args: &ApplyArgs) -> Result<Work> {
-    let found = source::discover(&settings.root, &args.paths, &settings.config.exclude)?;
+    let found = discover(settings, &args.paths)?;
     let mut by_entry: BTreeMap<PathBuf, Vec<Exercise>> = BTreeMap::new();
     let asked = args.workload.is_some();
     let given = given_files(settings, args)?;
@@ -64,6 +64,12 @@ pub fn work_of(settings: &Settings, args: &ApplyArgs) -> Result<Work> {
     Ok(Work { units, others, found })
 }
 
+/// The Python files under `paths`, without those that the configuration leaves out.
+pub fn discover(settings: &Settings, paths: &[PathBuf]) -> Result<Discovered> {
+    let options = DiscoverOptions { exclude: settings.config.exclude.clone(), stubs: false };
+    Ok(source::discover(&settings.root, paths, &options)?)
+}
+
 /// The files among the paths given, relative to the root.
 fn given_files(settings: &Settings, args: &ApplyArgs) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
@@ -82,7 +88,8 @@ fn entry_of(workload: &Workload, root: &Path) -> Option<PathBuf> {
         Workload::Script { path, .. } => Some(path.clone()),
         Workload::Function { target, .. } => {
             let module = target.split(':').next()?.replace('.', "/");
-            let candidates = [format!("{module}.py"), format!("{module}/__init__.py"), format!("src/{module}.py")];
+            let candidates =
+                [format!("{module}.py"), format!("{module}/__init__.py"), format!("src/{module}.py")];
             candidates.into_iter().map(PathBuf::from).find(|path| root.join(path).is_file())
         }
     }
