@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from itertools import islice
+
+from .nodes import INLINE_BYTES, INLINE_TEXT, composite, part
+from .outcome import clean
 
 # Sequences shorter than this stay readable in the manifest.
 PACK_FROM = 32
@@ -37,8 +39,6 @@ def packed(capture, items: list) -> dict | None:
 
 def raw_array(capture, data: bytes, dtype: str, shape: tuple[int, ...]) -> dict:
     """An array node from little-endian bytes, written without NumPy."""
-    from .capture import INLINE_BYTES
-
     node = {"type": "array", "class": "list", "dtype": dtype, "shape": list(shape)}
     if len(data) <= INLINE_BYTES:
         return {**node, "data": data.hex()}
@@ -53,9 +53,6 @@ def raw_array(capture, data: bytes, dtype: str, shape: tuple[int, ...]) -> dict:
 
 def texts(capture, items, shape: tuple[int, ...]) -> dict:
     """Many texts: short vectors in the manifest, long ones as offsets and bytes. `None` is a missing text."""
-    from .capture import INLINE_TEXT
-    from .outcome import clean
-
     items = [None if item is None else clean(str(item)) for item in items]
     node = {"type": "text", "shape": list(shape)}
     if sum(len(item) for item in items if item is not None) + 8 * len(items) <= INLINE_TEXT:
@@ -101,8 +98,6 @@ def masked(capture, value, path: str, depth: int) -> dict:
     """A masked array: values under the mask mean nothing, so zeros stand for them."""
     import numpy as np
 
-    from .capture import composite, part
-
     mask = np.ma.getmaskarray(value)
     data = np.array(value.data, copy=True)
     if not data.dtype.fields:
@@ -117,8 +112,6 @@ def masked(capture, value, path: str, depth: int) -> dict:
 def array_node(capture, array, path: str, depth: int, device: str | None = None) -> dict:
     """The node of an array on the host; `device` says which library held it on a device."""
     import numpy as np
-
-    from .capture import composite, part
 
     dtype = array.dtype
     if dtype.fields:
@@ -166,8 +159,6 @@ def store(capture, node: dict, array) -> dict:
     """Puts the array's bytes into the manifest or into a file."""
     import numpy as np
 
-    from .capture import INLINE_BYTES
-
     if array.nbytes <= INLINE_BYTES:
         return {**node, "data": array.tobytes().hex(), "stored": array.dtype.str}
     name, path = capture.new_file("npy", array.nbytes + 128)
@@ -177,19 +168,15 @@ def store(capture, node: dict, array) -> dict:
 
 def objects(capture, array, path: str, depth: int) -> dict:
     """An array of Python objects, element by element."""
-    from .capture import composite, part, sequence
-
     if array.size > OBJECTS_LIMIT:
         return capture.opaque(array, path, f"it holds {array.size} Python objects")
     items = array.ravel().tolist()
-    node = sequence(capture, items, "list", path, depth + 1)
+    node = capture.sequence(items, path, depth + 1)
     return composite("numpy.ndarray", {"dtype": "object", "shape": array.shape}, [part("", node)])
 
 
 def sparse(capture, value, path: str, depth: int, device: str | None) -> dict:
     """A sparse matrix or array in its canonical form: sorted indices, duplicates summed."""
-    from .capture import composite, part
-
     layout = value.format
     matrix = value.copy() if layout in ("csr", "csc") else value.tocoo(copy=True)
     matrix.sum_duplicates()
@@ -208,8 +195,3 @@ def sparse(capture, value, path: str, depth: int, device: str | None) -> dict:
         parts.append(part(f".{name}", array_node(capture, array, f"{path}.{name}", depth + 1)))
     kind = "array" if type(value).__name__.endswith("_array") else "matrix"
     return composite(f"scipy.sparse.{layout}_{kind}", {"shape": tuple(value.shape)}, parts, device)
-
-
-def head(values, count: int) -> list:
-    """The first values of any iterable."""
-    return list(islice(values, count))

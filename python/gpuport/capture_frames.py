@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 from . import capture_arrays
+from .nodes import composite, part
 
 # Scalars of pandas whose text is their value.
 VALUES = {
@@ -51,8 +52,6 @@ def on_host(value):
 
 def frame(capture, value, path: str, depth: int, device: str | None) -> dict:
     """A frame: its column labels, its index, its columns in order."""
-    from .capture import composite, part
-
     parts = [
         part(".columns", index(capture, value.columns, f"{path}.columns", depth + 1)),
         part(".index", index(capture, value.index, f"{path}.index", depth + 1)),
@@ -69,8 +68,6 @@ def frame(capture, value, path: str, depth: int, device: str | None) -> dict:
 
 def series(capture, value, path: str, depth: int, device: str | None) -> dict:
     """A series: its index and its values."""
-    from .capture import composite, part
-
     parts = [
         part(".index", index(capture, value.index, f"{path}.index", depth + 1)),
         part("", column(capture, value, path, depth + 1)),
@@ -80,8 +77,6 @@ def series(capture, value, path: str, depth: int, device: str | None) -> dict:
 
 def index(capture, value, path: str, depth: int, device: str | None = None) -> dict:
     """An index, level by level. How a library stores equal labels is its own affair."""
-    from .capture import composite, part
-
     levels = getattr(value, "nlevels", 1)
     if levels == 1:
         parts = [part("", column(capture, value, path, depth + 1))]
@@ -115,21 +110,16 @@ def column(capture, data, path: str, depth: int) -> dict:
 
 def labelled(dtype: str, node: dict) -> dict:
     """A column whose dtype NumPy doesn't know."""
-    from .capture import composite, part
-
     return composite("pandas.array", {"dtype": dtype}, [part("", node)])
 
 
 def object_column(capture, values, path: str, depth: int) -> dict:
     """An object column: texts where it holds nothing else, else element by element."""
-    from .capture import composite, part
-
     node = arrow_text(capture, values)
     if node is None:
         items = values.tolist()
-        if all(item is None or type(item) is str for item in capture_arrays.head(items, 100_000)):
-            if all(item is None or type(item) is str for item in items):
-                node = capture_arrays.texts(capture, items, (len(items),))
+        if all(item is None or type(item) is str for item in items):
+            node = capture_arrays.texts(capture, items, (len(items),))
     if node is None:
         return capture_arrays.objects(capture, values, path, depth)
     return composite("numpy.ndarray", {"dtype": "object"}, [part("", node)])
@@ -141,7 +131,7 @@ def text_column(capture, array, path: str, depth: int) -> dict:
     if node is not None:
         return node
     missing = array.isna()
-    items = [None if gone else str(item) for item, gone in zip(array, missing)]
+    items = [None if gone else str(item) for item, gone in zip(array, missing, strict=True)]
     return capture_arrays.texts(capture, items, (len(items),))
 
 
@@ -188,8 +178,6 @@ def arrow_buffers(capture, arrow) -> dict:
 
 def categories(capture, array, dtype: str, path: str, depth: int) -> dict:
     """A categorical column: codes and categories."""
-    from .capture import composite, part
-
     parts = [
         part(".codes", capture_arrays.array_node(capture, codes(array), f"{path}.codes", depth + 1)),
         part(".categories", column(capture, array.categories, f"{path}.categories", depth + 1)),
@@ -220,8 +208,6 @@ def periods(capture, array, dtype: str, path: str, depth: int) -> dict:
 
 def intervals(capture, array, dtype: str, path: str, depth: int) -> dict:
     """Intervals, by their ends."""
-    from .capture import composite, part
-
     parts = [
         part(".left", column(capture, array.left, f"{path}.left", depth + 1)),
         part(".right", column(capture, array.right, f"{path}.right", depth + 1)),
@@ -247,7 +233,6 @@ KINDS = {
 
 def nullable(capture, array, dtype, path: str, depth: int) -> dict:
     """A column of numbers or truths with missing ones: values, with zeros for the missing, and their mask."""
-    from .capture import composite, part
     import numpy as np
 
     numpy_dtype = getattr(dtype, "numpy_dtype", None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .nodes import composite, in_order, part
+
 # Parameters that name the ambient machinery, not the model.
 AMBIENT = {"n_jobs", "verbose", "memory", "random_state", "callbacks", "handle", "output_type"}
 
@@ -11,8 +13,6 @@ def model(capture, value: object, path: str, depth: int) -> dict | None:
 
     An accelerator's stand-in has the class name and the attributes of what it stands for.
     """
-    from .capture import composite, part
-
     if type(value).__name__ == "Tree" and hasattr(value, "__getstate__"):
         return tree(capture, value, path, depth)
     if isinstance(value, dict):  # sklearn.utils.Bunch and its like
@@ -41,25 +41,19 @@ def fitted_names(value: object) -> list[str]:
 
 def tree(capture, value, path: str, depth: int) -> dict:
     """A decision tree's nodes and values."""
-    from .capture import composite, part
-
     state = value.__getstate__()
-    parts = [
-        part(f".{name}", capture.value(item, f"{path}.{name}", depth + 1)) for name, item in sorted(state.items())
-    ]
+    parts = [part(f".{name}", capture.value(item, f"{path}.{name}", depth + 1)) for name, item in sorted(state.items())]
     return composite("Tree", {}, parts)
 
 
 def graph(capture, value, path: str, depth: int) -> dict:
     """A graph: nodes and edges in an order that depends on them alone, and their attributes by name."""
-    from .capture import composite, in_order, part
-
     nodes = in_order(list(value.nodes))
     position = {node: number for number, node in enumerate(nodes)}
     directed, multi = value.is_directed(), value.is_multigraph()
     edges = []
     for edge in value.edges(keys=True, data=True) if multi else value.edges(data=True):
-        first, second, key, data = (edge if multi else (edge[0], edge[1], 0, edge[2]))
+        first, second, key, data = edge if multi else (edge[0], edge[1], 0, edge[2])
         u, v = position[first], position[second]
         if not directed and u > v:
             u, v = v, u
@@ -80,8 +74,6 @@ def graph(capture, value, path: str, depth: int) -> dict:
 
 def by_name(capture, records: list, at: str, path: str, depth: int) -> list[dict]:
     """Attributes of nodes or edges: one sequence for each name; what a node doesn't have is `None` there."""
-    from .capture import part
-
     names = sorted({name for record in records for name in record}, key=str)
     parts = []
     for name in names:

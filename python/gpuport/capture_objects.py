@@ -6,12 +6,11 @@ import os
 import sys
 
 from . import capture_arrays, capture_frames, capture_models
+from .nodes import class_name, composite, is_symbol, part
 
 
 def library_value(capture, value: object, path: str, depth: int) -> dict:
     """The node of a value that is no plain scalar or container."""
-    from .capture import class_name, is_symbol
-
     if is_symbol(value):
         return {"type": "symbol", "class": class_name(type(value))}
     for attempt in (numeric, frame_or_model, plain_class, subclass, own_class):
@@ -87,8 +86,6 @@ def frame_or_model(capture, value: object, path: str, depth: int) -> dict | None
 
 def plain_class(capture, value: object, path: str, depth: int) -> dict | None:
     """Standard types whose text is their value, and the record types of the standard library."""
-    from .capture import class_name, composite, part
-
     cls = type(value)
     if cls.__module__ in ("decimal", "fractions", "datetime", "zoneinfo", "uuid", "ipaddress"):
         return {"type": "value", "class": class_name(cls), "text": repr(value)}
@@ -113,8 +110,6 @@ def plain_class(capture, value: object, path: str, depth: int) -> dict | None:
 
 def subclass(capture, value: object, path: str, depth: int) -> dict | None:
     """Instances of classes made from Python's scalars."""
-    from .capture import class_name, composite, part
-
     for base in (bool, int, float, complex, str, bytes):
         if isinstance(value, base):
             node = capture.value(base(value), path, depth + 1)
@@ -124,11 +119,9 @@ def subclass(capture, value: object, path: str, depth: int) -> dict | None:
 
 def own_class(capture, value: object, path: str, depth: int) -> dict | None:
     """Records of any origin, and instances of classes that the project itself defines, by their attributes."""
-    from .capture import class_name, composite, part
-
     cls = type(value)
     record = hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__")
-    record = record or cls.__module__ == "types" and cls.__name__ == "SimpleNamespace"
+    record = record or (cls.__module__ == "types" and cls.__name__ == "SimpleNamespace")
     if not record and not defined_in_project(cls, capture.root):
         return None
     fields = attributes(value)

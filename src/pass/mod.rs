@@ -1,25 +1,65 @@
 //! Passes: the YAML rule files, loaded with positions in every error, checked, and matched against modules.
 
-use std::collections::BTreeSet;
+mod activation;
+mod alternatives;
+mod arguments;
+mod assemble;
+mod clauses;
+mod condition;
+mod context;
+mod errors;
+mod find;
+mod guard;
+mod layout;
+mod holds;
+mod imports;
+mod library;
+mod load;
+mod located;
+mod named;
+mod order;
+mod registry;
+mod schema;
+mod spelling;
+mod wording;
+
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use ruff_text_size::TextRange;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use crate::api::Table;
-use crate::kinds::Facts;
-use crate::names::Names;
-use crate::pattern::{Bound, Piece};
+use crate::pattern::{Bound, Index, Piece};
 use crate::reasons::Code;
-use crate::source::Module;
+
+pub use activation::{ActivateSpec, Activation};
+pub use assemble::{AssembleError, Assembler, edits_of};
+pub use errors::{FileError, FileErrors};
+pub use find::{FindOptions, find, find_with};
+pub use guard::{Condition, Effect, Guard, GuardError, GuardSpec, GuardsSpec, NameListSpec, NameLists};
+pub use imports::{Need, Needs, plan_imports};
+pub use library::Library;
+pub use load::load;
+pub use registry::{DATA_VARIABLE, Registry, Sources};
+pub use schema::PassFile;
+pub use spelling::{Aliases, Speller};
+
+use alternatives::Alternative;
 
 /// A loaded and checked pass.
 #[derive(Debug, Clone)]
 pub struct Pass {
     /// Its name, the file's stem.
     pub id: String,
+    /// The pass whose rules it adds to.
+    pub extends: Option<String>,
     /// One line.
     pub summary: String,
+    /// Its documentation, as Markdown.
+    pub doc: String,
     /// How deep its ports reach.
     pub layer: Layer,
     /// Whether its result must also be faster.
@@ -28,16 +68,26 @@ pub struct Pass {
     pub source_modules: Vec<String>,
     /// The library it moves to.
     pub target: Target,
+    /// Other modules that its replacements name, with the alias of each.
+    pub imports: BTreeMap<String, Option<String>>,
     /// Its API table.
     pub api: Option<Arc<Table>>,
+    /// Its guards.
+    pub guards: Vec<Arc<Guard>>,
     /// Its rules, in the file's order.
     pub rules: Vec<Rule>,
+    /// Programs before and after.
+    pub examples: Vec<Example>,
     /// The file it came from; for a shipped pass `transforms/<id>.yaml`.
     pub origin: PathBuf,
+    /// Its patterns, each with what it does.
+    alternatives: Vec<Alternative>,
+    index: Index,
 }
 
 /// How deep a port reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Layer {
     /// The source stays; a library is switched on.
     Accelerator,
@@ -48,7 +98,8 @@ pub enum Layer {
 }
 
 /// What a pass is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Goal {
     /// Equal results, and faster.
     Speed,
@@ -70,7 +121,8 @@ pub struct Target {
 }
 
 /// Where the target runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Device {
     /// On the host: no GPU is needed to verify.
     Cpu,
@@ -79,12 +131,25 @@ pub enum Device {
 }
 
 /// Where an array value lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Place {
     /// In host memory.
     Host,
     /// In device memory.
     Device,
+}
+
+/// How near the result of a rewrite is to the original's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Safety {
+    /// The same bits.
+    Exact,
+    /// The same up to rounding.
+    Numeric,
+    /// As the workload's contract says.
+    Contract,
 }
 
 /// One rule.
@@ -96,10 +161,16 @@ pub struct Rule {
     pub action: Action,
     /// Where its result lives, for passes with placement.
     pub place: Option<Place>,
+    /// How near its result is to the original's.
+    pub safety: Option<Safety>,
     /// Why the match stays, for rules that keep it on the host.
     pub reason: Option<Code>,
     /// For people.
     pub note: Option<String>,
+    /// What a rule that advises says; `$X` stands for the matched text.
+    pub advice: Option<String>,
+    /// The switch, for rules that activate.
+    pub activation: Option<Activation>,
 }
 
 /// What a rule does with its match.
@@ -113,8 +184,23 @@ pub enum Action {
     Advise,
     /// Leaves it, for a reason.
     Keep,
-    /// Leaves the whole unit alone.
-    Guard,
+}
+
+/// A program before and after a pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Example {
+    /// What it shows.
+    pub title: Option<String>,
+    /// The program.
+    pub before: String,
+    /// What it becomes; `None` where it stays as it is.
+    pub after: Option<String>,
+    /// The code with which something of it is left alone.
+    pub refused: Option<Code>,
+    /// The rule that says something about it.
+    pub advises: Option<String>,
+    /// Where it stands in the file, as bytes.
+    pub bytes: std::ops::Range<usize>,
 }
 
 /// One match of one rule.
@@ -126,14 +212,16 @@ pub struct Match<'a> {
     pub range: TextRange,
     /// The metavariables.
     pub bindings: Vec<(String, Bound<'a>)>,
+    /// The full name of the path that each component metavariable was found in.
+    pub paths: Vec<(String, String)>,
     /// The replacement, for rewrites.
     pub pieces: Vec<Piece>,
-    /// Modules the replacement needs imported: `(module, alias)`.
-    pub needs: BTreeSet<(String, Option<String>)>,
+    /// The imports that the replacement needs.
+    pub needs: Needs,
 }
 
 /// Why nothing of a pass matched at a place, for `gpuport explain`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NearMiss {
     /// The rule, as an index into the pass's rules.
     pub rule_index: usize,
@@ -141,17 +229,9 @@ pub struct NearMiss {
     pub range: TextRange,
     /// Which condition failed, as a sentence.
     pub message: String,
-    /// The reason code that goes with it.
-    pub code: Code,
+    /// The reason code that goes with it, where there is one.
+    pub code: Option<Code>,
 }
 
-/// All matches of `pass` in `module`, in source order; of two that match the same node, the one with precedence.
-/// A match may lie inside a metavariable of another.
-pub fn find<'a>(
-    _pass: &Pass,
-    _module: &'a Module,
-    _names: &Names,
-    _facts: &dyn Facts,
-) -> (Vec<Match<'a>>, Vec<NearMiss>) {
-    (Vec::new(), Vec::new())
-}
+#[cfg(test)]
+mod tests;

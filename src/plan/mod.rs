@@ -1,5 +1,10 @@
 //! From matches to candidates: which changes a program can have, and the text it has with a chosen set of them.
 
+mod activate;
+mod guard;
+mod unit;
+pub mod rewrite;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -7,6 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::reasons::{Code, Place, Refusal};
 use crate::source::Edits;
+
+pub use unit::{Part, Unit, plan_unit};
 
 /// Names a change across planning runs: `<pass>:<path>:<region>`, e.g. `numpy-to-cupy:main.py:simulate`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

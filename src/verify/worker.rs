@@ -21,6 +21,7 @@ pub(super) const WORKER_FILES: &[(&str, &str)] = worker_files![
     "convert.py",
     "coverage.py",
     "cupti.py",
+    "environment.py",
     "inputs.py",
     "installed.py",
     "marks.py",
