@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use regex_automata::meta::Regex;
+use regex::Regex;
 use ruff_python_ast::{Expr, Number};
 use ruff_text_size::{Ranged, TextRange};
 

@@ -36,7 +36,7 @@ use crate::pattern::{Bound, Index, Piece};
 use crate::reasons::Code;
 
 pub use activation::{ActivateSpec, Activation};
-pub use assemble::{AssembleError, Assembler};
+pub use assemble::{AssembleError, Assembler, edits_of};
 pub use errors::{FileError, FileErrors};
 pub use find::{FindOptions, find, find_with};
 pub use guard::{Condition, Effect, Guard, GuardError, GuardSpec, GuardsSpec, NameListSpec, NameLists};
@@ -44,10 +44,11 @@ pub use imports::{Need, Needs, plan_imports};
 pub use library::Library;
 pub use load::load;
 pub use registry::{DATA_VARIABLE, Registry, Sources};
-pub use schema::{PassFile, ReasonEntry};
+pub use schema::PassFile;
 pub use spelling::{Aliases, Speller};
 
 use alternatives::Alternative;
+
 
 /// A loaded and checked pass.
 #[derive(Debug, Clone)]
@@ -232,3 +233,7 @@ pub struct NearMiss {
     /// The reason code that goes with it, where there is one.
     pub code: Option<Code>,
 }
+
+
+#[cfg(test)]
+mod tests;
