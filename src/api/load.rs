@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::{Attribute, Callable, HostCallable, Library, Parameter, Returns, Table, signature};
+use super::{Attribute, Callable, Elements, HostCallable, Library, Parameter, Returns, Table, signature};
 use crate::reasons::Code;
 
 /// The schema this version reads.
@@ -84,6 +84,7 @@ struct Entry {
     returns: Option<String>,
     view: bool,
     ufunc: Option<String>,
+    dtype: Option<String>,
     changes: Option<String>,
     reason: Option<String>,
 }
@@ -143,7 +144,7 @@ fn result(entry: &Entry) -> Result<Returns, Problem> {
 fn callable(entry: &Entry) -> Result<Callable, Problem> {
     let target = entry.to.clone().ok_or(Problem { text: String::new(), what: "target name (key `to`)" })?;
     if let Some(counts) = &entry.ufunc {
-        return ufunc(target, counts);
+        return ufunc(target, counts, elements(entry)?);
     }
     Ok(Callable {
         target,
@@ -153,12 +154,22 @@ fn callable(entry: &Entry) -> Result<Callable, Problem> {
         sequences: entry.sequences.clone(),
         ufunc: false,
         returns: result(entry)?,
+        elements: elements(entry)?,
         view: entry.view,
         changes: entry.changes.clone(),
     })
 }
 
-fn ufunc(target: String, counts: &str) -> Result<Callable, Problem> {
+fn elements(entry: &Entry) -> Result<Option<Elements>, Problem> {
+    match entry.dtype.as_deref() {
+        None => Ok(None),
+        Some("bool") => Ok(Some(Elements::Bool)),
+        Some("integer") => Ok(Some(Elements::Integer)),
+        Some(other) => Err(Problem { text: other.to_owned(), what: "element class" }),
+    }
+}
+
+fn ufunc(target: String, counts: &str, elements: Option<Elements>) -> Result<Callable, Problem> {
     let numbers: Vec<usize> = counts.split(' ').filter_map(|it| it.parse().ok()).collect();
     let [inputs, outputs] = numbers[..] else {
         return Err(Problem { text: counts.to_owned(), what: "pair of counts" });
@@ -176,6 +187,7 @@ fn ufunc(target: String, counts: &str) -> Result<Callable, Problem> {
         target_parameters,
         arrays,
         ufunc: true,
+        elements,
         returns,
         ..Callable::default()
     })

@@ -71,6 +71,8 @@ pub struct Callable {
     pub ufunc: bool,
     /// What a call yields.
     pub returns: Returns,
+    /// What the result's elements are, where they are not the operands' own.
+    pub elements: Option<Elements>,
     /// True where the result may share the first argument's memory.
     pub view: bool,
     /// The source's parameter that a call changes, besides `out`; `self` for a method.
@@ -127,6 +129,15 @@ pub enum ParameterKind {
     KeywordRest,
 }
 
+/// What the elements of a result are whatever the operands are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Elements {
+    /// Booleans.
+    Bool,
+    /// Integers.
+    Integer,
+}
+
 /// What a call yields.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Returns {
@@ -159,6 +170,10 @@ pub enum Returns {
     Unique,
     /// Always a Python or NumPy scalar (a 0-d array on the device).
     Scalar,
+    /// As [`Scalar`](Self::Scalar) for numbers, an array for arrays: `numpy.float32(x)`.
+    Number,
+    /// An array for each slice given, stacked: `numpy.mgrid[0:2, 0:3]`.
+    Grid,
     /// An array or a scalar.
     Value,
     /// A tuple of these.

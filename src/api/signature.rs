@@ -114,6 +114,8 @@ pub(super) fn returns(text: &str) -> Result<Returns, String> {
         "where" => Returns::Where,
         "unique" => Returns::Unique,
         "scalar" => Returns::Scalar,
+        "number" => Returns::Number,
+        "grid" => Returns::Grid,
         "value" => Returns::Value,
         "list" => Returns::List,
         "draw" => Returns::Draw,

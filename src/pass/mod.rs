@@ -49,6 +49,7 @@ pub use spelling::{Aliases, Speller};
 
 use alternatives::Alternative;
 
+
 /// A loaded and checked pass.
 #[derive(Debug, Clone)]
 pub struct Pass {
@@ -232,6 +233,7 @@ pub struct NearMiss {
     /// The reason code that goes with it, where there is one.
     pub code: Option<Code>,
 }
+
 
 #[cfg(test)]
 mod tests;

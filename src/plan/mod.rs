@@ -2,8 +2,8 @@
 
 mod activate;
 mod guard;
-mod unit;
 pub mod rewrite;
+mod unit;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
