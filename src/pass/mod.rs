@@ -21,6 +21,7 @@ mod order;
 mod registry;
 mod schema;
 mod spelling;
+mod told;
 mod wording;
 
 use std::collections::BTreeMap;
