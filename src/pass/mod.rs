@@ -49,7 +49,6 @@ pub use spelling::{Aliases, Speller};
 
 use alternatives::Alternative;
 
-
 /// A loaded and checked pass.
 #[derive(Debug, Clone)]
 pub struct Pass {
@@ -233,7 +232,6 @@ pub struct NearMiss {
     /// The reason code that goes with it, where there is one.
     pub code: Option<Code>,
 }
-
 
 #[cfg(test)]
 mod tests;

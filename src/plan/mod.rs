@@ -2,6 +2,7 @@
 
 mod activate;
 mod guard;
+mod planner;
 pub mod rewrite;
 mod unit;
 
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::reasons::{Code, Place, Refusal};
 use crate::source::Edits;
 
-pub use unit::{Part, Unit, plan_unit};
+pub use planner::{Planner, plan_unit};
 
 /// Names a change across planning runs: `<pass>:<path>:<region>`, e.g. `numpy-to-cupy:main.py:simulate`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
