@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use ruff_python_ast::{ModModule, PySourceType, Stmt};
-use ruff_python_parser::{ParseOptions, Parsed, parse_cells_unchecked, parse_unchecked_source};
+use ruff_python_parser::{ParseError, ParseOptions, Parsed, parse_cells_unchecked, parse_unchecked_source};
 use ruff_source_file::LineIndex;
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
@@ -58,6 +58,15 @@ impl Module {
     /// The parse result, for tokens and the whole tree.
     pub fn parsed(&self) -> &Parsed<ModModule> {
         &self.parsed
+    }
+
+    /// Whether `text` parses as this module's kind of source does.
+    pub fn parses(&self, text: &str) -> Result<(), ParseError> {
+        let kind = if self.file.is_notebook() { PySourceType::Ipynb } else { PySourceType::Python };
+        match parse_unchecked_source(text, kind).errors().first() {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
     }
 
     /// The file's text.
