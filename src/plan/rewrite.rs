@@ -150,7 +150,12 @@ fn kept(pass: &Pass, file: File<'_>, matched: &Match<'_>) -> Option<Refusal> {
     let rule = &pass.rules[matched.rule_index];
     let code = rule.reason.clone()?;
     let message = rule.note.clone().unwrap_or_else(|| format!("`{}` stays", head_line(file, matched.range)));
-    Some(Refusal { place: file.module.place(matched.range.start()), code, message, pass: Some(pass.id.clone()) })
+    Some(Refusal {
+        place: file.module.place(matched.range.start()),
+        code,
+        message,
+        pass: Some(pass.id.clone()),
+    })
 }
 
 fn refused(pass: &Pass, file: File<'_>, miss: &NearMiss) -> Option<Refusal> {
