@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use crate::kinds::NoFacts;
 use crate::names::{ModuleId, Project};
 use crate::pass::{Effect, Pass};
 use crate::reasons::Refusal;
 
 use super::activate::{self, Prepared};
+use super::facts::{PartFacts, UnitFacts};
 use super::guard::{self, Findings, Hit};
 use super::unit::{Part, Surroundings, Unit};
 use super::{Advice, Pinned, Plan, rewrite};
@@ -75,7 +75,7 @@ impl<'p> Planner<'p> {
         self.guarded(&unit, pass, || {
             let mut plan = activate::activate(&unit, pass, rule, activation, spot, pinned);
             if !plan.changes.is_empty() {
-                plan.advice = matches(unit.parts(), pass, pinned).advice;
+                plan.advice = matches(self.around.project, unit.parts(), pass, pinned).advice;
             }
             plan
         })
@@ -93,7 +93,7 @@ impl<'p> Planner<'p> {
             Scope::Unit => unit.parts(),
             Scope::Entry => &unit.parts()[..1],
         };
-        self.guarded(&unit, pass, || matches(parts, pass, pinned))
+        self.guarded(&unit, pass, || matches(self.around.project, parts, pass, pinned))
     }
 
     /// What `plan` makes of the unit, unless a guard refuses it.
@@ -128,10 +128,13 @@ impl<'p> Planner<'p> {
 }
 
 /// What the rules of `pass` make of `parts`.
-fn matches(parts: &[Part<'_>], pass: &Pass, pinned: &Pinned) -> Plan {
-    let mut files = Vec::with_capacity(parts.len());
-    for part in parts {
-        files.push(rewrite::File { module: part.module, names: part.names, facts: &NoFacts });
-    }
+fn matches(project: &Project, parts: &[Part<'_>], pass: &Pass, pinned: &Pinned) -> Plan {
+    let facts = UnitFacts::new(project, parts, pass.knowledge().cloned());
+    let of_parts: Vec<PartFacts<'_, '_, '_>> = (0..parts.len()).map(|index| facts.of_part(index)).collect();
+    let files: Vec<rewrite::File<'_>> = parts
+        .iter()
+        .zip(&of_parts)
+        .map(|(part, facts)| rewrite::File { module: part.module, names: part.names, facts })
+        .collect();
     rewrite::plan(pass, &files, pinned)
 }
