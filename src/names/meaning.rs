@@ -66,7 +66,12 @@ mod tests {
         check("import cupy as cp\nx = 1\n", "cp", "x", "cupy");
         check("import cupy as cp\ndef f():\n    x = 1\n", "cp", "x", "cupy");
         check("import cupy as cp\ndef f(cp):\n    x = 1\n", "cp", "x", "local cp");
-        check("import cupy as cp\nclass A:\n    cp = 1\n    def f(self):\n        x = 1\n", "cp", "x", "cupy");
+        check(
+            "import cupy as cp\nclass A:\n    cp = 1\n    def f(self):\n        x = 1\n",
+            "cp",
+            "x",
+            "cupy",
+        );
         check("def f():\n    import cupy as cp\nx = 1\n", "cp", "x", "Unbound");
         check("x = 1\n", "int", "x", "builtin int");
         check("x = 1\nint = 3\n", "int", "x", "local int");

@@ -23,8 +23,8 @@ use std::sync::Arc;
 
 use ruff_text_size::TextRange;
 
-pub use project::{ModuleId, Project, Reach, View};
 pub(crate) use builtins::is_builtin;
+pub use project::{ModuleId, Project, Reach, View};
 pub use resolved::Names;
 
 /// What an expression names.

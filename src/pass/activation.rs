@@ -116,8 +116,14 @@ mod tests {
         let expected = Ok(("a.b".to_owned(), "a.b.on".to_owned()));
         assert_eq!(switch("import a.b\na.b.on()\n"), expected);
         assert_eq!(switch("import a.b\na.b.on(level=1)"), expected);
-        for wrong in ["import a", "a.on()", "import a\nb.on()", "import a as b\nb.on()", "import a\na.on", "import a\na()("]
-        {
+        for wrong in [
+            "import a",
+            "a.on()",
+            "import a\nb.on()",
+            "import a as b\nb.on()",
+            "import a\na.on",
+            "import a\na()(",
+        ] {
             assert!(switch(wrong).is_err(), "{wrong}");
         }
     }

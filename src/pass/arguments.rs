@@ -33,16 +33,19 @@ pub(super) fn for_target(
         code: Some(ARGUMENT_UNSUPPORTED),
         message: format!("`{}` takes no {what} as `{path}` does", callable.target),
     };
-    let unpacks = rest.positional.iter().any(|it| it.is_starred_expr()) || rest.keywords.iter().any(|it| it.arg.is_none());
+    let unpacks = rest.positional.iter().any(|it| it.is_starred_expr())
+        || rest.keywords.iter().any(|it| it.arg.is_none());
     if unpacks && differs(callable) {
         return Err(unsupported("unpacked arguments".to_owned()));
     }
     let all_there = rest.positional.len() == rest.call.arguments.args.len();
     let mut rendered: Vec<(TextRange, RestArgument)> = Vec::new();
     for argument in rest.positional {
-        let position = rest.call.arguments.args.iter().position(|it| std::ptr::eq(it, *argument)).unwrap_or(0);
-        let given = positional(callable, position, all_there)
-            .map_err(|what| unsupported(what.unwrap_or_else(|| format!("argument at position {}", position + 1))))?;
+        let position =
+            rest.call.arguments.args.iter().position(|it| std::ptr::eq(it, *argument)).unwrap_or(0);
+        let given = positional(callable, position, all_there).map_err(|what| {
+            unsupported(what.unwrap_or_else(|| format!("argument at position {}", position + 1)))
+        })?;
         let before = given.map_or_else(String::new, |name| format!("{name}="));
         rendered.push((argument.range(), RestArgument::Kept { before, range: argument.range() }));
     }
@@ -75,11 +78,7 @@ fn differs(callable: &Callable) -> bool {
 }
 
 /// Given by position, does the argument stay so, or what name must it have? The error says what the target lacks.
-fn positional(
-    callable: &Callable,
-    position: usize,
-    all_there: bool,
-) -> Result<Option<&str>, Option<String>> {
+fn positional(callable: &Callable, position: usize, all_there: bool) -> Result<Option<&str>, Option<String>> {
     let source = callable.source_parameters.get(position);
     let target = callable.target_parameters.get(position);
     let rest_here = callable.source_parameters.iter().any(|it| it.kind == ParameterKind::Rest);
@@ -109,14 +108,16 @@ fn renamed(callable: &Callable, source: &Parameter, target: &Parameter) -> bool 
 }
 
 fn takes_name(callable: &Callable, name: &str) -> bool {
-    callable.target_parameters.iter().any(|it| {
-        it.kind == ParameterKind::KeywordRest || (it.takes_name() && it.name == name)
-    })
+    callable
+        .target_parameters
+        .iter()
+        .any(|it| it.kind == ParameterKind::KeywordRest || (it.takes_name() && it.name == name))
 }
 
 /// Arguments by name come after those by position.
 fn put_names_last(arguments: &mut [RestArgument]) {
-    let named = |argument: &RestArgument| matches!(argument, RestArgument::Kept { before, .. } if !before.is_empty());
+    let named =
+        |argument: &RestArgument| matches!(argument, RestArgument::Kept { before, .. } if !before.is_empty());
     if arguments.iter().any(named) {
         arguments.sort_by_key(named);
     }

@@ -144,7 +144,9 @@ impl<'m> Assembler<'m> {
                     builder.insert(edit.range.start() - region.start(), edit.text.clone());
                 }
                 Wish::Edit(edit) => builder.replace(shifted(edit.range), edit.text.clone()),
-                Wish::Wrap(range, before, after) => builder.wrap(shifted(*range), before.clone(), after.clone()),
+                Wish::Wrap(range, before, after) => {
+                    builder.wrap(shifted(*range), before.clone(), after.clone())
+                }
             }
         }
         Ok(builder.finish()?)

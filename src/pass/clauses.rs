@@ -33,5 +33,10 @@ pub(super) fn remove(module: &Module, all: &[TextRange], outgoing: &[TextRange])
 
 /// True where a comment stands in `range`.
 pub(super) fn has_comment(module: &Module, range: TextRange) -> bool {
-    module.parsed().tokens().in_range(range).iter().any(|token| token.kind().is_comment() && !token.range().is_empty())
+    module
+        .parsed()
+        .tokens()
+        .in_range(range)
+        .iter()
+        .any(|token| token.kind().is_comment() && !token.range().is_empty())
 }

@@ -29,7 +29,9 @@ pub(super) fn indent_unit(module: &Module) -> &str {
 pub(super) fn loop_around(stack: &[AnyNodeRef<'_>], range: TextRange) -> Option<TextRange> {
     for node in stack.iter().rev() {
         let (once, whole) = match node {
-            AnyNodeRef::StmtFunctionDef(_) | AnyNodeRef::ExprLambda(_) | AnyNodeRef::StmtClassDef(_) => return None,
+            AnyNodeRef::StmtFunctionDef(_) | AnyNodeRef::ExprLambda(_) | AnyNodeRef::StmtClassDef(_) => {
+                return None;
+            }
             AnyNodeRef::StmtFor(it) => (it.iter.range(), it.range),
             AnyNodeRef::StmtWhile(it) => (TextRange::default(), it.range),
             AnyNodeRef::ExprListComp(it) => (first_iterable(&it.generators), it.range),
@@ -132,7 +134,8 @@ pub(super) fn check_layout(
     rendered: &Rendered,
     nodes: &[AnyNodeRef<'_>],
 ) -> Result<(), Refused> {
-    let has_lines = rendered.pieces.iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains(['\n', '\r'])));
+    let has_lines =
+        rendered.pieces.iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains(['\n', '\r'])));
     if rendered.shape != Shape::Statements || !has_lines {
         return Ok(());
     }
@@ -141,7 +144,8 @@ pub(super) fn check_layout(
     let line = &before[before.rfind(['\n', '\r']).map_or(0, |at| at + 1)..];
     let end = nodes.last().map_or(statement, |node| node.end());
     let rest = text[usize::from(end)..].trim_start_matches([' ', '\t', ')']);
-    let alone = line.chars().all(|c| matches!(c, ' ' | '\t' | '\x0c')) && (rest.is_empty() || rest.starts_with(['\n', '\r', '#']));
+    let alone = line.chars().all(|c| matches!(c, ' ' | '\t' | '\x0c'))
+        && (rest.is_empty() || rest.starts_with(['\n', '\r', '#']));
     if alone { Ok(()) } else { Err(Refused::new("the statement shares its line with another")) }
 }
 
@@ -172,8 +176,20 @@ pub(super) fn check_comments(module: &Module, range: TextRange, pieces: &[Piece]
 pub(super) fn space_edges(text: &str, range: TextRange, pieces: &mut Vec<Piece>) {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let edge = |piece: &Piece, first: bool| match piece {
-        Piece::Text(new) => if first { new.chars().next() } else { new.chars().next_back() },
-        Piece::Kept(kept) => if first { text[*kept].chars().next() } else { text[*kept].chars().next_back() },
+        Piece::Text(new) => {
+            if first {
+                new.chars().next()
+            } else {
+                new.chars().next_back()
+            }
+        }
+        Piece::Kept(kept) => {
+            if first {
+                text[*kept].chars().next()
+            } else {
+                text[*kept].chars().next_back()
+            }
+        }
     };
     let before = text[..usize::from(range.start())].chars().next_back();
     let after = text[usize::from(range.end())..].chars().next();

@@ -56,7 +56,11 @@ impl FileError {
         let message = DefaultMessageFormatter.format_message(error.without_snippet()).into_owned();
         let bytes = error.location().map(|location| {
             let bytes = byte_range(&location);
-            if bytes.start == 0 && location.line() > 1 { at_line(text, location.line(), location.column()) } else { bytes }
+            if bytes.start == 0 && location.line() > 1 {
+                at_line(text, location.line(), location.column())
+            } else {
+                bytes
+            }
         });
         Self { message, bytes, hint: None }
     }
@@ -65,8 +69,11 @@ impl FileError {
 fn at_line(text: &str, line: u64, column: u64) -> Range<usize> {
     let line = usize::try_from(line).unwrap_or(1).saturating_sub(1);
     let start: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
-    let skipped: usize =
-        text[start..].chars().take(usize::try_from(column).unwrap_or(1).saturating_sub(1)).map(char::len_utf8).sum();
+    let skipped: usize = text[start..]
+        .chars()
+        .take(usize::try_from(column).unwrap_or(1).saturating_sub(1))
+        .map(char::len_utf8)
+        .sum();
     start + skipped..start + skipped
 }
 

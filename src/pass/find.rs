@@ -168,7 +168,9 @@ impl<'a> Finder<'_, 'a> {
             let pass = self.pass;
             let alternative = &pass.alternatives[at];
             let lookup = self.lookup();
-            let Some((captures, taken)) = alternative.pattern.match_statements(lookup, body) else { continue };
+            let Some((captures, taken)) = alternative.pattern.match_statements(lookup, body) else {
+                continue;
+            };
             let nodes: Vec<AnyNodeRef<'a>> = body[..taken].iter().map(AnyNodeRef::from).collect();
             let range = TextRange::new(first.start(), body[taken - 1].end());
             if self.accept(alternative, captures, &nodes, range) {
@@ -197,7 +199,8 @@ impl<'a> Finder<'_, 'a> {
         range: TextRange,
     ) -> bool {
         let rule_index = alternative.rule_index;
-        let is_statement = matches!(self.stack.last(), Some(AnyNodeRef::StmtExpr(_))) || nodes[0].is_statement();
+        let is_statement =
+            matches!(self.stack.last(), Some(AnyNodeRef::StmtExpr(_))) || nodes[0].is_statement();
         let at = Circumstances {
             names: self.names,
             facts: self.facts,
@@ -258,7 +261,10 @@ impl<'a> Finder<'_, 'a> {
                 newline: self.newline,
             };
             rendered = render(template, &alternative.pattern, &captures, site, &mut wording)?;
-            if rendered.shape == Shape::Statements && let Some(AnyNodeRef::StmtExpr(around)) = parent && !nodes[0].is_statement() {
+            if rendered.shape == Shape::Statements
+                && let Some(AnyNodeRef::StmtExpr(around)) = parent
+                && !nodes[0].is_statement()
+            {
                 range = around.range();
             }
             context::check_layout(self.module, statement, &rendered, nodes)?;
@@ -313,7 +319,8 @@ impl<'a> Finder<'_, 'a> {
             .iter()
             .zip(&self.found)
             .map(|(nested, found)| {
-                nested.is_ok_and(|parent| parent.is_some_and(|outer| is_capture_of(&self.found[outer], found)))
+                nested
+                    .is_ok_and(|parent| parent.is_some_and(|outer| is_capture_of(&self.found[outer], found)))
             })
             .collect();
         let mut matches = Vec::new();
@@ -322,7 +329,10 @@ impl<'a> Finder<'_, 'a> {
                 continue;
             }
             let compound = matches!(found.shape, Shape::Compound | Shape::Loose);
-            if (found.splits || (direct && compound)) && !found.parenthesised && !found.matched.pieces.is_empty() {
+            if (found.splits || (direct && compound))
+                && !found.parenthesised
+                && !found.matched.pieces.is_empty()
+            {
                 found.matched.pieces.insert(0, Piece::Text("(".to_owned()));
                 found.matched.pieces.push(Piece::Text(")".to_owned()));
                 merge_texts(&mut found.matched.pieces);
@@ -348,7 +358,11 @@ fn open_parts(action: &Action, matched: &Match<'_>) -> Vec<TextRange> {
 
 /// True where what `inner` replaces is all that a metavariable of `outer` stands for.
 fn is_capture_of(outer: &Found<'_>, inner: &Found<'_>) -> bool {
-    outer.matched.pieces.iter().any(|piece| matches!(piece, Piece::Kept(range) if *range == inner.matched.range))
+    outer
+        .matched
+        .pieces
+        .iter()
+        .any(|piece| matches!(piece, Piece::Kept(range) if *range == inner.matched.range))
 }
 
 fn merge_texts(pieces: &mut Vec<Piece>) {
@@ -368,7 +382,9 @@ impl Pass {
         let root = |path: &str| path.trim_start_matches('.').split('.').next().unwrap_or_default().to_owned();
         let roots: Vec<String> = self.source_modules.iter().map(|module| root(module)).collect();
         names.imports().iter().any(|import| {
-            import.is_star() || roots.contains(&root(&import.qualified)) || roots.contains(&root(&import.module))
+            import.is_star()
+                || roots.contains(&root(&import.qualified))
+                || roots.contains(&root(&import.module))
         })
     }
 }

@@ -152,7 +152,9 @@ pub enum GuardError {
         list: String,
     },
     /// A condition asks for nothing, or for two things.
-    #[error("guard `{guard}`: a condition has exactly one of `imports`, `subclass-of`, `uses`, `uses-none-of` and `match`")]
+    #[error(
+        "guard `{guard}`: a condition has exactly one of `imports`, `subclass-of`, `uses`, `uses-none-of` and `match`"
+    )]
     NotOneKey {
         /// The guard.
         guard: String,
@@ -172,8 +174,11 @@ pub enum GuardError {
 impl Guard {
     /// Checks `spec` against the name lists.
     pub fn new(spec: GuardSpec, lists: &NameLists) -> Result<Self, GuardError> {
-        let conditions =
-            spec.any.into_iter().map(|condition| Condition::new(&spec.id, condition, lists)).collect::<Result<_, _>>()?;
+        let conditions = spec
+            .any
+            .into_iter()
+            .map(|condition| Condition::new(&spec.id, condition, lists))
+            .collect::<Result<_, _>>()?;
         Ok(Self {
             id: spec.id,
             summary: spec.summary,
@@ -196,19 +201,35 @@ impl Condition {
         };
         let parsed = |patterns: Vec<String>| -> Result<Vec<Pattern>, GuardError> {
             let parse = |pattern: String| {
-                Pattern::parse(&pattern).map_err(|error| GuardError::Pattern { guard: guard.to_owned(), pattern, error })
+                Pattern::parse(&pattern).map_err(|error| GuardError::Pattern {
+                    guard: guard.to_owned(),
+                    pattern,
+                    error,
+                })
             };
             patterns.into_iter().map(parse).collect()
         };
         match spec {
-            ConditionSpec { imports, except, subclass_of: None, uses: None, uses_none_of: None, patterns, unless }
-                if !imports.is_empty() && patterns.is_empty() && unless.is_empty() =>
-            {
+            ConditionSpec {
+                imports,
+                except,
+                subclass_of: None,
+                uses: None,
+                uses_none_of: None,
+                patterns,
+                unless,
+            } if !imports.is_empty() && patterns.is_empty() && unless.is_empty() => {
                 Ok(Self::Imports { modules: imports, except })
             }
-            ConditionSpec { imports, except, subclass_of: None, uses: None, uses_none_of: None, patterns, unless }
-                if !patterns.is_empty() && imports.is_empty() && except.is_empty() =>
-            {
+            ConditionSpec {
+                imports,
+                except,
+                subclass_of: None,
+                uses: None,
+                uses_none_of: None,
+                patterns,
+                unless,
+            } if !patterns.is_empty() && imports.is_empty() && except.is_empty() => {
                 Ok(Self::Match { patterns: parsed(patterns)?, unless: parsed(unless)? })
             }
             ConditionSpec { imports, except, subclass_of, uses, uses_none_of, patterns, unless }

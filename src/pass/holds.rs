@@ -219,7 +219,9 @@ impl About {
             Self::Is(names) => resolved(name, expression, at).is_some_and(|path| names.contains(&path)),
             Self::Literal(literal) => expression.is_some_and(is_literal) == *literal,
             Self::OneOf(values) => match bound {
-                Some(Bound::Component(text)) => values.iter().any(|it| matches!(it, Value::Text(t) if t == text)),
+                Some(Bound::Component(text)) => {
+                    values.iter().any(|it| matches!(it, Value::Text(t) if t == text))
+                }
                 _ => expression.is_some_and(|it| values.iter().any(|value| value.equals(it))),
             },
             Self::Regex(_, regex) => text_of(bound).is_some_and(|text| matches_whole(regex, text)),
@@ -283,7 +285,8 @@ fn matches_whole(regex: &Regex, text: &str) -> bool {
 /// known, by position.
 fn has_keyword(rest: &str, keyword: &str, at: &Circumstances<'_, '_>) -> bool {
     let Some(call) = at.captures.call(rest) else { return false };
-    let by_name = call.arguments.keywords.iter().any(|it| it.arg.as_ref().is_none_or(|it| it.as_str() == keyword));
+    let by_name =
+        call.arguments.keywords.iter().any(|it| it.arg.as_ref().is_none_or(|it| it.as_str() == keyword));
     if by_name {
         return true;
     }
@@ -303,7 +306,8 @@ fn used_later(expression: Option<&Expr>, at: &Circumstances<'_, '_>) -> Option<b
         return Some(true);
     }
     let again = |read: &TextRange| at.loop_around.is_some_and(|around| around.contains_range(*read));
-    let later = |read: &TextRange| !at.range.contains_range(*read) && (read.start() >= at.range.end() || again(read));
+    let later =
+        |read: &TextRange| !at.range.contains_range(*read) && (read.start() >= at.range.end() || again(read));
     Some(at.names.uses(&variable).iter().any(later))
 }
 
@@ -328,7 +332,8 @@ impl Value {
                 matches!(&literal.value, Number::Float(float) if float.to_bits() == value.to_bits())
             }
             (Self::Integer(value), Expr::UnaryOp(unary)) => {
-                unary.op.is_u_sub() && value.checked_neg().is_some_and(|value| Self::Integer(value).equals(&unary.operand))
+                unary.op.is_u_sub()
+                    && value.checked_neg().is_some_and(|value| Self::Integer(value).equals(&unary.operand))
             }
             (Self::Float(value), Expr::UnaryOp(unary)) => {
                 unary.op.is_u_sub() && Self::Float(-value).equals(&unary.operand)
@@ -394,7 +399,8 @@ impl fmt::Display for About {
             }
             Self::Regex(regex, _) => write!(f, "matches `{regex}`"),
             Self::Kind(kinds) => {
-                let names: Vec<String> = kinds.iter().map(|kind| format!("{kind:?}").to_lowercase()).collect();
+                let names: Vec<String> =
+                    kinds.iter().map(|kind| format!("{kind:?}").to_lowercase()).collect();
                 write!(f, "is known to be of kind {}", names.join(" or "))
             }
             Self::InApi(InApi::Path(wanted)) => write!(f, "is {}in the API table", not(*wanted)),

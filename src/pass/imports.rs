@@ -110,8 +110,9 @@ fn is_gone(names: &Names, import: &ImportBinding, removed: &[TextRange]) -> bool
 /// How many places that read what `import` binds lie in `removed`.
 fn lost_reads(names: &Names, import: &ImportBinding, removed: &[TextRange]) -> usize {
     let variable = Variable { scope: import.scope, name: import.bound.clone() };
-    let lost =
-        |read: &&TextRange| removed.iter().any(|range| range.intersect(**read).is_some_and(|it| !it.is_empty()));
+    let lost = |read: &&TextRange| {
+        removed.iter().any(|range| range.intersect(**read).is_some_and(|it| !it.is_empty()))
+    };
     names.uses(&variable).iter().filter(lost).count()
 }
 

@@ -34,7 +34,9 @@ pub(super) fn insertion(module: &Module, names: &Names, scope: ScopeId, near: &[
         .max_by_key(|statement| statement.start())
         .or_else(|| last_opening_import(suite));
     match anchor {
-        Some(anchor) => Spot { offset: line_end(module, anchor.end()), indent: indent(module, anchor).to_owned() },
+        Some(anchor) => {
+            Spot { offset: line_end(module, anchor.end()), indent: indent(module, anchor).to_owned() }
+        }
         None => at_start(module, suite),
     }
 }
@@ -43,7 +45,9 @@ fn last_opening_import(suite: &[Stmt]) -> Option<&Stmt> {
     suite
         .iter()
         .enumerate()
-        .take_while(|(i, it)| matches!(it, Stmt::Import(_) | Stmt::ImportFrom(_)) || (*i == 0 && is_docstring(it)))
+        .take_while(|(i, it)| {
+            matches!(it, Stmt::Import(_) | Stmt::ImportFrom(_)) || (*i == 0 && is_docstring(it))
+        })
         .map(|(_, statement)| statement)
         .filter(|it| !is_docstring(it))
         .last()

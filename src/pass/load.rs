@@ -22,7 +22,8 @@ use super::{Action, Device, Example, Goal, Layer, Pass, Rule, Target};
 pub fn load(text: &str, origin: &Path, library: &Library) -> Result<Pass, FileErrors> {
     let file: PassFile = serde_saphyr::from_str(text)
         .map_err(|error| FileErrors::one(origin, text, FileError::from_yaml(&error, text)))?;
-    let mut loader = Loader { text, library, errors: Vec::new(), rules: Vec::new(), alternatives: Vec::new() };
+    let mut loader =
+        Loader { text, library, errors: Vec::new(), rules: Vec::new(), alternatives: Vec::new() };
     let pass = loader.pass(&file, origin);
     match pass {
         Some(pass) if loader.errors.is_empty() => Ok(pass),
@@ -93,12 +94,18 @@ impl Loader<'_> {
     fn check_header(&mut self, file: &PassFile) {
         if file.schema.value != SCHEMA {
             let message = format!("schema `{}` is not known", file.schema.value);
-            self.error(FileError::at(file.schema.bytes.clone(), message).with_hint(format!("write `schema: {SCHEMA}`")));
+            self.error(
+                FileError::at(file.schema.bytes.clone(), message)
+                    .with_hint(format!("write `schema: {SCHEMA}`")),
+            );
         }
-        let is_id = |id: &str| !id.is_empty() && id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+        let is_id = |id: &str| {
+            !id.is_empty() && id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        };
         for id in [&file.id].into_iter().chain(file.rules.iter().map(|rule| &rule.value.id)) {
             if !is_id(&id.value) {
-                let message = format!("`{}` is no id: lower-case letters, digits and hyphens make one", id.value);
+                let message =
+                    format!("`{}` is no id: lower-case letters, digits and hyphens make one", id.value);
                 self.error(FileError::at(id.bytes.clone(), message));
             }
         }
@@ -114,7 +121,10 @@ impl Loader<'_> {
         ];
         for (key, _) in header.iter().filter(|(_, given)| !given) {
             let message = format!("`{key}` is missing");
-            self.error(FileError::at(file.id.bytes.clone(), message).with_hint("only a pass that `extends` another may leave it out"));
+            self.error(
+                FileError::at(file.id.bytes.clone(), message)
+                    .with_hint("only a pass that `extends` another may leave it out"),
+            );
         }
         if let Some(first) = file.disable.first() {
             self.error(
@@ -148,8 +158,13 @@ impl Loader<'_> {
                 self.error(FileError::at(id.bytes.clone(), message));
             }
         }
-        let own: BTreeSet<&str> =
-            file.rules.iter().map(|rule| &rule.value.id).chain(&file.disable).map(|id| id.value.as_str()).collect();
+        let own: BTreeSet<&str> = file
+            .rules
+            .iter()
+            .map(|rule| &rule.value.id)
+            .chain(&file.disable)
+            .map(|id| id.value.as_str())
+            .collect();
         let mut places = BTreeMap::new();
         for (i, rule) in pass.rules.iter().enumerate() {
             if !own.contains(rule.id.as_str()) {
@@ -311,15 +326,18 @@ impl Loader<'_> {
             (rule.activate.is_some(), Action::Activate),
             (rule.advise.is_some(), Action::Advise),
         ];
-        let actions: Vec<Action> = given.into_iter().filter(|(given, _)| *given).map(|(_, action)| action).collect();
+        let actions: Vec<Action> =
+            given.into_iter().filter(|(given, _)| *given).map(|(_, action)| action).collect();
         let needs_match = rule.rename.0.is_empty() && rule.activate.is_none();
         let problem = match actions.as_slice() {
-            [] if rule.reason.is_none() && rule.place.is_none() => {
-                Some("the rule does nothing: it needs `rewrite`, `rename`, `activate`, `advise`, `place` or a `reason`")
-            }
+            [] if rule.reason.is_none() && rule.place.is_none() => Some(
+                "the rule does nothing: it needs `rewrite`, `rename`, `activate`, `advise`, `place` or a `reason`",
+            ),
             [_, _, ..] => Some("a rule does one thing: `rewrite`, `rename`, `activate` or `advise`"),
             _ if needs_match && rule.pattern.is_none() => Some("the rule has no `match`"),
-            _ if !needs_match && rule.pattern.is_some() => Some("`match` doesn't go with `rename` or `activate`"),
+            _ if !needs_match && rule.pattern.is_some() => {
+                Some("`match` doesn't go with `rename` or `activate`")
+            }
             _ => None,
         };
         if let Some(problem) = problem {
@@ -397,7 +415,13 @@ impl Loader<'_> {
         }
     }
 
-    fn check_template(&mut self, template: &Template, pattern: &Pattern, tests: &[Test], rewrite: &Located<String>) {
+    fn check_template(
+        &mut self,
+        template: &Template,
+        pattern: &Pattern,
+        tests: &[Test],
+        rewrite: &Located<String>,
+    ) {
         let statement = tests.iter().find_map(Test::usage) == Some(super::condition::Usage::Statement);
         if template.is_statements() && !pattern.is_statements() && !statement {
             let message = "an expression can't become a statement";

@@ -30,7 +30,10 @@ struct ActivateHead {
 
 /// Sorts `texts` so that each comes after those it names. Of two with one id, the later stays. Otherwise the order is
 /// kept.
-pub(super) fn sort_by_dependency<T>(texts: &mut Vec<T>, parts: impl Fn(&T) -> (&String, &std::path::PathBuf)) {
+pub(super) fn sort_by_dependency<T>(
+    texts: &mut Vec<T>,
+    parts: impl Fn(&T) -> (&String, &std::path::PathBuf),
+) {
     let heads: Vec<Head> =
         texts.iter().map(|text| serde_saphyr::from_str(parts(text).0).unwrap_or_default()).collect();
     let mut last: BTreeMap<String, usize> = BTreeMap::new();

@@ -132,10 +132,12 @@ impl<'s> Speller<'s> {
         offset: TextSize,
         scope: ScopeId,
     ) -> Option<(String, Option<Need>)> {
-        let (first, below) = member.split_once('.').map_or((member, None), |(first, below)| (first, Some(below)));
+        let (first, below) =
+            member.split_once('.').map_or((member, None), |(first, below)| (first, Some(below)));
         let full = joined(module, first);
         let text = |bound: &str| below.map_or_else(|| bound.to_owned(), |below| format!("{bound}.{below}"));
-        let existing = self.names.imports().iter().find(|it| it.qualified == full && self.visible(it, offset));
+        let existing =
+            self.names.imports().iter().find(|it| it.qualified == full && self.visible(it, offset));
         if let Some(existing) = existing {
             return Some((text(&existing.bound), Some(Need::Existing { clause: existing.clause })));
         }

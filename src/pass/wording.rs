@@ -37,7 +37,8 @@ impl<'a> Spelling<'a> for Wording<'_> {
         captures: &Captures<'a>,
         callee: Option<&str>,
     ) -> Result<Option<Vec<RestArgument>>, Refused> {
-        let (Some(Bound::Arguments { positional, keywords }), Some(call)) = (captures.get(name), captures.call(name))
+        let (Some(Bound::Arguments { positional, keywords }), Some(call)) =
+            (captures.get(name), captures.call(name))
         else {
             return Ok(None);
         };

@@ -22,7 +22,8 @@ pub fn signature<'m>(lookup: &Lookup<'m>, call: &ExprCall) -> Option<&'m Callabl
 fn name_at(callable: &Callable, position: usize) -> Option<&str> {
     let parameter = callable.source_parameters.get(position)?;
     let before = &callable.source_parameters[..position];
-    let plain = before.iter().all(|it| matches!(it.kind, ParameterKind::PositionalOnly | ParameterKind::Either));
+    let plain =
+        before.iter().all(|it| matches!(it.kind, ParameterKind::PositionalOnly | ParameterKind::Either));
     (plain && parameter.kind == ParameterKind::Either).then_some(parameter.name.as_str())
 }
 
@@ -134,5 +135,8 @@ fn chosen<'a, T>(all: &'a [T], left: &[bool]) -> Vec<&'a T> {
 }
 
 fn keyword_index(code: &ExprCall, name: &str) -> Option<usize> {
-    code.arguments.keywords.iter().position(|keyword| keyword.arg.as_ref().is_some_and(|arg| arg.as_str() == name))
+    code.arguments
+        .keywords
+        .iter()
+        .position(|keyword| keyword.arg.as_ref().is_some_and(|arg| arg.as_str() == name))
 }

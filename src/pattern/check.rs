@@ -23,7 +23,14 @@ pub(crate) struct Checker<'e> {
 
 impl<'e> Checker<'e> {
     pub(crate) fn new(encoded: &'e Encoded) -> Self {
-        Self { encoded, variables: BTreeMap::new(), depths: BTreeMap::new(), weight: 0, depth: 0, in_replacement: false }
+        Self {
+            encoded,
+            variables: BTreeMap::new(),
+            depths: BTreeMap::new(),
+            weight: 0,
+            depth: 0,
+            in_replacement: false,
+        }
     }
 
     pub(crate) fn root(&mut self, root: &Root) -> Checked {
@@ -80,7 +87,9 @@ impl<'e> Checker<'e> {
             }
             Some(Placeholder::Any) => return Ok(()),
             Some(Placeholder::One(name)) => return self.bind(name, Role::Expression, expression.range()),
-            Some(Placeholder::Optional(_)) => return self.error(Problem::MisplacedOptional, expression.range()),
+            Some(Placeholder::Optional(_)) => {
+                return self.error(Problem::MisplacedOptional, expression.range());
+            }
             Some(Placeholder::Rest(_)) => return self.error(Problem::MisplacedRest, expression.range()),
             None => self.weight += 1,
         }
@@ -161,7 +170,9 @@ impl<'e> Checker<'e> {
         let mut seen_rest = false;
         for item in items {
             match placeholder(item) {
-                Some(Placeholder::Rest(_)) if seen_rest => return self.error(Problem::SecondRest, item.range()),
+                Some(Placeholder::Rest(_)) if seen_rest => {
+                    return self.error(Problem::SecondRest, item.range());
+                }
                 Some(Placeholder::Rest(name)) => {
                     seen_rest = true;
                     self.bind(name, Role::Arguments, item.range())?;

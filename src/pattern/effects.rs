@@ -36,8 +36,11 @@ pub(super) fn check(pattern: &Pattern, captures: &Captures<'_>, order: &[TextRan
             _ => return Err(Refused::new("the replacement would evaluate a call more than once")),
         }
     }
-    let places: Vec<TextRange> =
-        order.iter().copied().filter(|outer| effectful.iter().any(|inner| outer.contains_range(*inner))).collect();
+    let places: Vec<TextRange> = order
+        .iter()
+        .copied()
+        .filter(|outer| effectful.iter().any(|inner| outer.contains_range(*inner)))
+        .collect();
     if places.windows(2).any(|pair| pair[0].start() > pair[1].start()) {
         return Err(Refused::new("the replacement would change the order in which calls are evaluated"));
     }

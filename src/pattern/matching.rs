@@ -259,7 +259,10 @@ impl<'a> Matcher<'_, 'a> {
                 && self.all(first, &code[..first.len()])
                 && self.bind(
                     name,
-                    Bound::Arguments { positional: code[first.len()..].iter().collect(), keywords: Vec::new() },
+                    Bound::Arguments {
+                        positional: code[first.len()..].iter().collect(),
+                        keywords: Vec::new(),
+                    },
                 );
         }
         self.all(pattern, code)

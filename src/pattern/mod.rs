@@ -26,4 +26,3 @@ pub use overlap::{Pairing, Slot, overlap};
 pub use parse::{Pattern, Role};
 pub use render::{Piece, Refused, Rendered, RestArgument, Shape, Site, Spelling, render};
 pub use template::Template;
-

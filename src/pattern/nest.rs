@@ -69,7 +69,10 @@ mod tests {
             rewrite(6, 7, &[]),
             rewrite(12, 13, &[]),
         ];
-        assert_eq!(nest(&extents), [Ok(None), Err(Dropped), Ok(Some(0)), Ok(Some(2)), Err(Dropped), Ok(None)]);
+        assert_eq!(
+            nest(&extents),
+            [Ok(None), Err(Dropped), Ok(Some(0)), Ok(Some(2)), Err(Dropped), Ok(None)]
+        );
     }
 
     #[test]

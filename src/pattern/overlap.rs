@@ -1,7 +1,7 @@
 //! Whether two patterns can match the same node, and which of their metavariables then stand for the same.
 
-use ruff_python_ast::{Expr, ExprCall, Stmt};
 use ruff_python_ast::comparable::ComparableExpr;
+use ruff_python_ast::{Expr, ExprCall, Stmt};
 
 use super::parse::{Pattern, Root, is_path, placeholder};
 use super::placeholder::Placeholder;
@@ -44,7 +44,9 @@ fn expressions(left: &Expr, right: &Expr, pairings: &mut Vec<Pairing>) -> bool {
         return true;
     }
     match (left, right) {
-        (Expr::Name(_) | Expr::Attribute(_), Expr::Name(_) | Expr::Attribute(_)) => paths(left, right, pairings),
+        (Expr::Name(_) | Expr::Attribute(_), Expr::Name(_) | Expr::Attribute(_)) => {
+            paths(left, right, pairings)
+        }
         (Expr::Call(l), Expr::Call(r)) => calls(l, r, pairings),
         (l, r) if literal(l) && literal(r) => ComparableExpr::from(l) == ComparableExpr::from(r),
         (Expr::BinOp(l), Expr::BinOp(r)) => {
@@ -75,15 +77,14 @@ fn paths(left: &Expr, right: &Expr, pairings: &mut Vec<Pairing>) -> bool {
             if rest {
                 return true;
             }
-            let differ = matches!((&left_name, &right_name), (Slot::Component(l), Slot::Component(r)) if l != r);
+            let differ =
+                matches!((&left_name, &right_name), (Slot::Component(l), Slot::Component(r)) if l != r);
             pairings.push((left_name, right_name));
             // A method pattern matches no path that resolves to a module's function, and the other way round.
             !differ && is_path(&l.value) == is_path(&r.value) && expressions(&l.value, &r.value, pairings)
         }
         _ => {
-            let rest = |it: &Expr| {
-                matches!(it, Expr::Attribute(a) if matches!(Placeholder::decode(&a.attr.id), Some(Placeholder::Rest(_))))
-            };
+            let rest = |it: &Expr| matches!(it, Expr::Attribute(a) if matches!(Placeholder::decode(&a.attr.id), Some(Placeholder::Rest(_))));
             rest(left) || rest(right)
         }
     }
@@ -129,11 +130,7 @@ fn arity_meets(left: &ExprCall, right: &ExprCall) -> bool {
 }
 
 fn fixed(call: &ExprCall) -> Vec<&Expr> {
-    call.arguments
-        .args
-        .iter()
-        .filter(|it| !matches!(placeholder(it), Some(Placeholder::Rest(_))))
-        .collect()
+    call.arguments.args.iter().filter(|it| !matches!(placeholder(it), Some(Placeholder::Rest(_)))).collect()
 }
 
 fn has_rest(call: &ExprCall) -> bool {

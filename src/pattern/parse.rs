@@ -84,7 +84,10 @@ impl Pattern {
 pub(crate) fn parse_root(encoded: &Encoded) -> Result<Root, PatternError> {
     let text = encoded.text.trim_end();
     if text.trim_start().is_empty() {
-        return Err(PatternError::new(Problem::Empty, encoded.original_range(TextRange::up_to((text.len() as u32).into()))));
+        return Err(PatternError::new(
+            Problem::Empty,
+            encoded.original_range(TextRange::up_to((text.len() as u32).into())),
+        ));
     }
     if let Ok(parsed) = parse_expression(text) {
         return Ok(Root::Expression(Box::new(parsed.into_expr())));

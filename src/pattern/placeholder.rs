@@ -66,8 +66,11 @@ impl Encoded {
         if let Some(at) = original.find(RESERVED_PREFIX) {
             return Err(PatternError::at(Problem::Reserved, at));
         }
-        let mut encoded =
-            Self { text: String::with_capacity(original.len() * 2), spans: Vec::new(), original_len: original.len() as u32 };
+        let mut encoded = Self {
+            text: String::with_capacity(original.len() * 2),
+            spans: Vec::new(),
+            original_len: original.len() as u32,
+        };
         let mut at = 0;
         while at < original.len() {
             let skipped = opaque_len(&original[at..]);
@@ -88,8 +91,9 @@ impl Encoded {
     fn metavariable(&mut self, original: &str, start: usize) -> Result<usize, PatternError> {
         let dollars = if original[start..].starts_with("$$$") { 3 } else { 1 };
         let name_start = start + dollars;
-        let name_len =
-            original[name_start..].find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(original.len() - name_start);
+        let name_len = original[name_start..]
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .unwrap_or(original.len() - name_start);
         let name = &original[name_start..name_start + name_len];
         let mut end = name_start + name_len;
         let range = TextRange::new((start as u32).into(), (end as u32).into());
@@ -174,7 +178,8 @@ mod tests {
 
     #[test]
     fn metavariables_become_identifiers() {
-        let check = |original: &str, expected: &str| assert_eq!(Encoded::new(original).unwrap().text, expected);
+        let check =
+            |original: &str, expected: &str| assert_eq!(Encoded::new(original).unwrap().text, expected);
         check("np.sum($X, $$$ARGS)", "np.sum(__gpuport_var_X, __gpuport_rest_ARGS)");
         check("f($_, axis=$A?)", "f(__gpuport_any_, axis=__gpuport_opt_A)");
         check("f($$$)", "f(__gpuport_rest_)");
@@ -200,6 +205,9 @@ mod tests {
         let back = encoded.original_range(TextRange::at(at.into(), 1.into()));
         assert_eq!(u32::from(back.start()), 15);
         let at = encoded.text.find("_rest_").unwrap() as u32;
-        assert_eq!(encoded.original_range(TextRange::at(at.into(), 1.into())), TextRange::new(6.into(), 13.into()));
+        assert_eq!(
+            encoded.original_range(TextRange::at(at.into(), 1.into())),
+            TextRange::new(6.into(), 13.into())
+        );
     }
 }

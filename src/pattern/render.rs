@@ -143,9 +143,10 @@ fn shape(template: &Template, captures: &Captures<'_>, out: &[Out<'_>]) -> Shape
     let Root::Expression(root) = &template.root else { return Shape::Statements };
     if let [Part::Variable { name, .. }] = template.parts.as_slice() {
         return match (captures.get(name), out) {
-            (Some(Bound::Expression(_)), [Out::Kept { check: None, .. } | Out::Kept { parentheses: true, .. }]) => {
-                Shape::Atom
-            }
+            (
+                Some(Bound::Expression(_)),
+                [Out::Kept { check: None, .. } | Out::Kept { parentheses: true, .. }],
+            ) => Shape::Atom,
             (Some(Bound::Expression(expression)), _) => expression_shape(expression),
             _ => Shape::Statements,
         };
@@ -158,7 +159,9 @@ fn expression_shape(expression: &Expr) -> Shape {
         Expr::NumberLiteral(_) => Shape::Number,
         Expr::Tuple(tuple) if !tuple.parenthesized => Shape::Loose,
         Expr::Generator(generator) if !generator.parenthesized => Shape::Loose,
-        Expr::Named(_) | Expr::Yield(_) | Expr::YieldFrom(_) | Expr::Starred(_) | Expr::Slice(_) => Shape::Loose,
+        Expr::Named(_) | Expr::Yield(_) | Expr::YieldFrom(_) | Expr::Starred(_) | Expr::Slice(_) => {
+            Shape::Loose
+        }
         Expr::Call(_)
         | Expr::Attribute(_)
         | Expr::Subscript(_)

@@ -14,7 +14,10 @@ impl<'a> Matcher<'_, 'a> {
         };
         let Some(name) = rest_statement(first) else {
             let (next, after) = code.split_first()?;
-            return (self.statement(first, next)).then(|| self.prefix(others, after, whole)).flatten().map(|n| n + 1);
+            return (self.statement(first, next))
+                .then(|| self.prefix(others, after, whole))
+                .flatten()
+                .map(|n| n + 1);
         };
         (0..=code.len()).find_map(|taken| {
             let before = self.captures.clone();
@@ -93,9 +96,10 @@ impl<'a> Matcher<'_, 'a> {
 
     fn clauses(&mut self, pattern: &[ElifElseClause], code: &'a [ElifElseClause]) -> bool {
         pattern.len() == code.len()
-            && pattern.iter().zip(code).all(|(p, c)| {
-                self.optional(p.test.as_ref(), c.test.as_ref()) && self.suite(&p.body, &c.body)
-            })
+            && pattern
+                .iter()
+                .zip(code)
+                .all(|(p, c)| self.optional(p.test.as_ref(), c.test.as_ref()) && self.suite(&p.body, &c.body))
     }
 
     fn with_items(&mut self, pattern: &[WithItem], code: &'a [WithItem]) -> bool {

@@ -172,7 +172,8 @@ impl<'t> Collector<'t> {
     fn argument(&mut self, expression: &Expr) {
         match placeholder(expression).and_then(Placeholder::name) {
             Some(name) => {
-                self.spots.push((expression.range(), Part::Variable { name: name.to_owned(), enclosed: true }));
+                self.spots
+                    .push((expression.range(), Part::Variable { name: name.to_owned(), enclosed: true }));
             }
             None => self.visit_expr(expression),
         }
@@ -198,7 +199,8 @@ impl<'t> Collector<'t> {
     }
 
     fn display(&mut self, elements: &[Expr]) {
-        let items = elements.iter().map(|element| (element.range(), self.item(element, element.range()))).collect();
+        let items =
+            elements.iter().map(|element| (element.range(), self.item(element, element.range()))).collect();
         self.list(None, items);
     }
 
@@ -251,7 +253,8 @@ fn has_rest(items: &[Expr]) -> bool {
 }
 
 fn has_droppable(arguments: &Arguments) -> bool {
-    let droppable = |value: &Expr| matches!(placeholder(value), Some(Placeholder::Rest(_) | Placeholder::Optional(_)));
+    let droppable =
+        |value: &Expr| matches!(placeholder(value), Some(Placeholder::Rest(_) | Placeholder::Optional(_)));
     arguments.args.iter().any(droppable) || arguments.keywords.iter().any(|keyword| droppable(&keyword.value))
 }
 

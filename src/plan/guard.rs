@@ -47,7 +47,8 @@ fn condition_hits(condition: &Condition, unit: &Unit<'_>) -> Vec<(Place, String)
         Condition::Uses(names) => parts
             .flat_map(|part| mentions(part, unit).into_iter().map(move |mention| (part, mention)))
             .filter_map(|(part, (range, meanings))| {
-                let name = meanings.iter().find(|meaning| names.iter().any(|name| is_within(meaning, name)))?;
+                let name =
+                    meanings.iter().find(|meaning| names.iter().any(|name| is_within(meaning, name)))?;
                 Some((part.module.place(range.start()), name.clone()))
             })
             .collect(),
@@ -58,14 +59,17 @@ fn condition_hits(condition: &Condition, unit: &Unit<'_>) -> Vec<(Place, String)
 
 fn imports(part: &Part<'_>, unit: &Unit<'_>, modules: &[String], except: &[String]) -> Vec<(Place, String)> {
     let counts = |path: &str| {
-        modules.iter().any(|module| is_within(path, module)) && !except.iter().any(|module| is_within(path, module))
+        modules.iter().any(|module| is_within(path, module))
+            && !except.iter().any(|module| is_within(path, module))
     };
     let imports = part.names.imports().iter().filter(|import| {
         // `from cudf import pandas` loads `cudf.pandas`, `import cudf` does not.
         import.when != ImportTime::TypeChecking
             && !unit.is_local(&import.module)
             && counts(&import.module)
-            && (import.qualified == import.module || counts(&import.qualified) || import.module.starts_with(&import.qualified))
+            && (import.qualified == import.module
+                || counts(&import.qualified)
+                || import.module.starts_with(&import.qualified))
     });
     imports.map(|import| (part.module.place(import.statement.start()), import.module.clone())).collect()
 }
@@ -98,15 +102,18 @@ fn none_of(unit: &Unit<'_>, names: &BTreeSet<String>) -> Option<(Place, String)>
             let whole = import.qualified == import.module || import.module.starts_with(&import.qualified);
             (star || !whole) && !unit.is_local(&import.module) && one_of(&import.qualified)
         });
-        if imported || mentions(part, unit).iter().flat_map(|(_, meanings)| meanings).any(|path| one_of(path)) {
+        if imported || mentions(part, unit).iter().flat_map(|(_, meanings)| meanings).any(|path| one_of(path))
+        {
             return None;
         }
     }
     let entry = unit.entry();
     let roots: BTreeSet<&str> = names.iter().filter_map(|name| name.split('.').next()).collect();
-    let import = entry.names.imports().iter().find(|import| {
-        import.module.split('.').next().is_some_and(|root| roots.contains(root))
-    });
+    let import = entry
+        .names
+        .imports()
+        .iter()
+        .find(|import| import.module.split('.').next().is_some_and(|root| roots.contains(root)));
     let range = import.map_or_else(TextRange::default, |import| import.statement);
     Some((entry.module.place(range.start()), String::new()))
 }
@@ -117,7 +124,8 @@ fn matches(part: &Part<'_>, condition: &Condition) -> Vec<(Place, String)> {
     let mut search = Search::default();
     search.visit_body(part.module.body());
     let found = search.all.into_iter().filter(|expr| {
-        let any = |patterns: &[Pattern]| patterns.iter().any(|it| it.match_expression(lookup, expr).is_some());
+        let any =
+            |patterns: &[Pattern]| patterns.iter().any(|it| it.match_expression(lookup, expr).is_some());
         any(patterns) && !any(unless)
     });
     found.map(|expr| (part.module.place(expr.start()), headline(part.module.slice(expr)))).collect()

@@ -3,6 +3,7 @@
 mod activate;
 mod guard;
 mod unit;
+pub mod placement;
 pub mod rewrite;
 
 use std::collections::{BTreeMap, BTreeSet};

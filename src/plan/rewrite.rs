@@ -7,7 +7,9 @@ use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use crate::kinds::Facts;
 use crate::names::Names;
-use crate::pass::{Action, Aliases, Assembler, FindOptions, Match, NearMiss, Needs, Pass, find_with, plan_imports};
+use crate::pass::{
+    Action, Aliases, Assembler, FindOptions, Match, NearMiss, Needs, Pass, find_with, plan_imports,
+};
 use crate::pattern::Bound;
 use crate::reasons::Refusal;
 use crate::source::{Edits, Module};
@@ -89,7 +91,7 @@ fn edits(file: File<'_>, chosen: &[&Match<'_>]) -> Edits {
 }
 
 /// A candidate that doesn't parse is a mistake of gpuport's own, and nothing may come of it.
-fn check_parses(module: &Module, edits: &Edits) {
+pub(super) fn check_parses(module: &Module, edits: &Edits) {
     let text = edits.apply(module.text());
     if let Err(error) = module.parses(&text) {
         panic!("{}: the rewritten file does not parse: {error}", module.file.path.display());
@@ -166,7 +168,12 @@ fn kept(pass: &Pass, file: File<'_>, matched: &Match<'_>) -> Option<Refusal> {
     let rule = &pass.rules[matched.rule_index];
     let code = rule.reason.clone()?;
     let message = rule.note.clone().unwrap_or_else(|| format!("`{}` stays", head_line(file, matched.range)));
-    Some(Refusal { place: file.module.place(matched.range.start()), code, message, pass: Some(pass.id.clone()) })
+    Some(Refusal {
+        place: file.module.place(matched.range.start()),
+        code,
+        message,
+        pass: Some(pass.id.clone()),
+    })
 }
 
 fn refused(pass: &Pass, file: File<'_>, miss: &NearMiss) -> Option<Refusal> {

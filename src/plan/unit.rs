@@ -54,7 +54,9 @@ impl<'p> Unit<'p> {
     /// The project modules that running `import` loads: the one it names, the packages around it, and the submodule
     /// that `from package import submodule` binds.
     pub fn loaded_by<'i>(&'i self, import: &'i ImportBinding) -> impl Iterator<Item = &'p str> + 'i {
-        let prefixes = |path: &'i str| path.match_indices('.').map(|(at, _)| at).chain([path.len()]).map(|end| &path[..end]);
+        let prefixes = |path: &'i str| {
+            path.match_indices('.').map(|(at, _)| at).chain([path.len()]).map(|end| &path[..end])
+        };
         let named = prefixes(&import.module).chain(prefixes(&import.qualified));
         named.filter_map(|path| self.local.get(path).copied())
     }
@@ -90,7 +92,8 @@ impl<'p> Unit<'p> {
 /// The dotted name that the variable `expression` is bound to by its only assignment, at the top level of the module.
 fn alias<'p>(part: &Part<'p>, expression: &Expr) -> Option<&'p Expr> {
     let variable = part.names.variable(expression.as_name_expr()?)?;
-    let binding = part.names.only_binding(&variable).filter(|binding| binding.kind == BindingKind::Assignment)?;
+    let binding =
+        part.names.only_binding(&variable).filter(|binding| binding.kind == BindingKind::Assignment)?;
     part.module.body().iter().find_map(|stmt| match stmt {
         Stmt::Assign(assign) => match &*assign.targets {
             [Expr::Name(target)] if target.range == binding.range => Some(&*assign.value),

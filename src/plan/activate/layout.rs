@@ -163,7 +163,11 @@ mod tests {
             ("import b\n\nimport a\n", Spot::Above(1), "import b\n\nimport x\nx.on()\n\nimport a\n"),
             ("'''d'''\nimport a\n", Spot::Above(1), "'''d'''\n\nimport x\nx.on()\n\nimport a\n"),
             ("def f(): pass\n", Spot::Above(0), "import x\nx.on()\n\n\ndef f(): pass\n"),
-            ("import b\n\n\ndef f(): pass\n", Spot::Below(0), "import b\n\nimport x\nx.on()\n\n\ndef f(): pass\n"),
+            (
+                "import b\n\n\ndef f(): pass\n",
+                Spot::Below(0),
+                "import b\n\nimport x\nx.on()\n\n\ndef f(): pass\n",
+            ),
             ("import b  # why\ny = 1\n", Spot::Below(0), "import b  # why\n\nimport x\nx.on()\n\ny = 1\n"),
             ("import b", Spot::Below(0), "import b\n\nimport x\nx.on()\n"),
         ] {
@@ -179,7 +183,11 @@ mod tests {
             ("#!/bin/py\n# c\nimport a\n", 0, "#!/bin/py\n# c\n\nimport x\nx.on()\n\nimport a\n"),
             ("# c\n\n# why a\nimport a\n", 0, "# c\n\nimport x\nx.on()\n\n# why a\nimport a\n"),
             ("import b\n# %%\nimport a\n", 1, "import b\n# %%\n\nimport x\nx.on()\n\nimport a\n"),
-            ("'''d\n# no comment'''\nimport a\n", 1, "'''d\n# no comment'''\n\nimport x\nx.on()\n\nimport a\n"),
+            (
+                "'''d\n# no comment'''\nimport a\n",
+                1,
+                "'''d\n# no comment'''\n\nimport x\nx.on()\n\nimport a\n",
+            ),
         ] {
             check(text, Spot::Above(index), expected);
         }
@@ -199,9 +207,17 @@ mod tests {
     #[test]
     fn takes_the_files_line_ending() {
         for (text, spot, expected) in [
-            ("import b\r\nimport a\r\n", Spot::Above(1), "import b\r\n\r\nimport x\r\nx.on()\r\n\r\nimport a\r\n"),
+            (
+                "import b\r\nimport a\r\n",
+                Spot::Above(1),
+                "import b\r\n\r\nimport x\r\nx.on()\r\n\r\nimport a\r\n",
+            ),
             ("import b\rimport a\r", Spot::Above(1), "import b\r\rimport x\rx.on()\r\rimport a\r"),
-            ("import b\r\n\r\nimport a\r\n", Spot::Above(1), "import b\r\n\r\nimport x\r\nx.on()\r\n\r\nimport a\r\n"),
+            (
+                "import b\r\n\r\nimport a\r\n",
+                Spot::Above(1),
+                "import b\r\n\r\nimport x\r\nx.on()\r\n\r\nimport a\r\n",
+            ),
             ("\x0cimport a\n", Spot::Above(0), "import x\nx.on()\n\n\x0cimport a\n"),
         ] {
             check(text, spot, expected);

@@ -75,7 +75,10 @@ fn decide(unit: &Unit<'_>, activation: &Activation, reach: &Reach<'_>) -> Result
         )),
         Role::Test => Err((
             TEST_MODULE,
-            format!("tests switch `{module}` on by `pytest {}`", activation.pytest.as_deref().unwrap_or_default()),
+            format!(
+                "tests switch `{module}` on by `pytest {}`",
+                activation.pytest.as_deref().unwrap_or_default()
+            ),
         )),
     }
 }

@@ -25,8 +25,10 @@ pub(super) struct Reach<'u> {
 impl<'u> Reach<'u> {
     pub(super) fn new(unit: &'u Unit<'u>, activation: &'u Activation) -> Self {
         let mut reach = Self { unit, activation, loading: Modules::new(), suspect: Modules::new() };
-        reach.loading = closure(unit, |import, found| reach.names_library(import) || reach.leads_to(import, found));
-        reach.suspect = closure(unit, |import, found| reach.is_suspect(import) || reach.leads_to(import, found));
+        reach.loading =
+            closure(unit, |import, found| reach.names_library(import) || reach.leads_to(import, found));
+        reach.suspect =
+            closure(unit, |import, found| reach.is_suspect(import) || reach.leads_to(import, found));
         reach
     }
 
@@ -54,7 +56,11 @@ impl<'u> Reach<'u> {
 
     /// True where any module of the unit imports the library itself.
     pub(super) fn reaches(&self) -> bool {
-        self.unit.parts().iter().flat_map(|part| part.names.imports()).any(|import| self.names_library(import))
+        self.unit
+            .parts()
+            .iter()
+            .flat_map(|part| part.names.imports())
+            .any(|import| self.names_library(import))
     }
 
     /// True where running `import` loads the library.
@@ -81,7 +87,8 @@ fn closure<'u>(unit: &'u Unit<'u>, loads: impl Fn(&ImportBinding, &Modules<'u>) 
     loop {
         let before = found.len();
         for part in unit.parts() {
-            if !found.contains(part.dotted) && part.names.imports().iter().any(|import| loads(import, &found)) {
+            if !found.contains(part.dotted) && part.names.imports().iter().any(|import| loads(import, &found))
+            {
                 found.insert(part.dotted);
             }
         }

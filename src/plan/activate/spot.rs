@@ -15,11 +15,17 @@ use crate::source::Module;
 /// library is only loaded later (in functions, or under `if __name__ == "__main__"`), nothing forces a place, and the
 /// switch goes below the imports and settings at the top, where people look for it; above a call of the module's own
 /// code, which may run such an import.
-pub(super) fn find(module: &Module, names: &Names, may_load: &dyn Fn(&ImportBinding) -> bool) -> Option<Spot> {
+pub(super) fn find(
+    module: &Module,
+    names: &Names,
+    may_load: &dyn Fn(&ImportBinding) -> bool,
+) -> Option<Spot> {
     let loading: Vec<&ImportBinding> = names.imports().iter().filter(|import| may_load(import)).collect();
     let body = module.body();
     let first = after_docstring_and_future(body);
-    let loads = |stmt: &Stmt| loading.iter().any(|import| stmt.range().contains_range(import.statement) && at_once(import));
+    let loads = |stmt: &Stmt| {
+        loading.iter().any(|import| stmt.range().contains_range(import.statement) && at_once(import))
+    };
     let later = loading.iter().any(|import| !at_once(import));
     let limit = (first..body.len()).find(|&at| loads(&body[at]) || later && runs_own_code(&body[at], names));
     if let Some(at) = limit.filter(|&at| loads(&body[at])) {
@@ -41,8 +47,9 @@ fn at_once(import: &ImportBinding) -> bool {
 /// The index of the first statement that may have another before it.
 pub(super) fn after_docstring_and_future(body: &[Stmt]) -> usize {
     let is_future = |stmt: &Stmt| {
-        stmt.as_import_from_stmt()
-            .is_some_and(|import| import.module.as_ref().is_some_and(|module| module.as_str() == "__future__"))
+        stmt.as_import_from_stmt().is_some_and(|import| {
+            import.module.as_ref().is_some_and(|module| module.as_str() == "__future__")
+        })
     };
     let is_docstring =
         |stmt: &Stmt| stmt.as_expr_stmt().is_some_and(|expression| expression.value.is_string_literal_expr());
