@@ -186,11 +186,9 @@ pub(super) fn library_star(module: &str, name: &str) -> Option<String> {
     }
 }
 
-/// All names that the star import of a known library may bind, sorted.
-pub(super) fn library_names(module: &str) -> Option<Vec<String>> {
-    let mut names: Vec<String> = library(module)?.names.keys().cloned().collect();
-    names.sort_unstable();
-    Some(names)
+/// All names that the star import of a known library may bind.
+pub(super) fn library_names(module: &str) -> Option<impl Iterator<Item = &'static str>> {
+    Some(library(module)?.names.keys().map(String::as_str))
 }
 
 fn library(module: &str) -> Option<&'static Library> {

@@ -10,7 +10,7 @@ use crate::source::{Module, SourceFile};
 
 fn module(source: &str) -> Module {
     let file = SourceFile::from_bytes(Path::new("m.py"), source.as_bytes()).unwrap();
-    Module::parse(file).unwrap_or_else(|(_, place, error)| panic!("{place}: {error}\n{source}"))
+    Module::parse(file).unwrap_or_else(|problem| panic!("{problem}\n{source}"))
 }
 
 fn show(resolution: &Resolution) -> String {

@@ -83,7 +83,7 @@ impl Activation {
 }
 
 /// The module that `statement` imports and the function that it calls.
-pub fn switch(statement: &str) -> Result<(String, String), String> {
+pub(super) fn switch(statement: &str) -> Result<(String, String), String> {
     let parsed = parse_module(statement).map_err(|error| error.to_string())?;
     let [Stmt::Import(import), Stmt::Expr(expression)] = &*parsed.syntax().body else {
         return Err("an `import` and a call are expected".to_owned());

@@ -3,9 +3,11 @@
 use ruff_text_size::{Ranged, TextRange, TextSize};
 use thiserror::Error;
 
+use crate::names::Names;
 use crate::pattern::{Piece, Refused, piece_edits};
 use crate::source::{Edit, Edits, EditsBuilder, Module, Overlap};
 
+use super::imports::{Needs, plan_imports};
 use super::Match;
 
 /// Why wishes can't be edits: always a mistake of the planner's.
@@ -23,6 +25,18 @@ impl From<Refused> for AssembleError {
     fn from(refused: Refused) -> Self {
         Self::Refused(refused.message)
     }
+}
+
+/// The edits that make `matches`, which are of `module`, with the imports that go with them.
+pub fn edits_of(module: &Module, names: &Names, matches: &[&Match<'_>]) -> Result<Edits, AssembleError> {
+    let mut assembler = Assembler::new(module);
+    let mut needs = Needs::default();
+    for matched in matches {
+        assembler.rewrite(matched)?;
+        needs.extend(&matched.needs);
+    }
+    assembler.imports(plan_imports(module, names, &needs, assembler.removed()));
+    assembler.finish()
 }
 
 /// Gathers what is to change in a module, in any order.
@@ -76,6 +90,11 @@ impl<'m> Assembler<'m> {
             None => self.moved.push((range, pieces.to_vec())),
         }
         Ok(())
+    }
+
+    /// Makes the edits of imports, which stand before what other wishes insert at the same places.
+    pub fn imports(&mut self, edits: Vec<Edit>) {
+        self.wishes.splice(0..0, edits.into_iter().map(Wish::Edit));
     }
 
     /// Makes `edit` as it is.

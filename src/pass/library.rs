@@ -1,13 +1,12 @@
 //! What passes draw on: API tables, guards, name lists, reason codes, and other passes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::api::Table;
 
 use super::Pass;
 use super::guard::{Guard, NameLists};
-use super::schema::ReasonEntry;
 
 /// The shared vocabulary of passes, by name.
 #[derive(Debug, Default)]
@@ -20,8 +19,8 @@ pub struct Library {
     pub(super) guards: BTreeMap<String, Arc<Guard>>,
     /// Name lists.
     pub(super) lists: NameLists,
-    /// Reason codes and their texts.
-    pub(super) reasons: BTreeMap<String, ReasonEntry>,
+    /// Reason codes.
+    pub(super) reasons: BTreeSet<String>,
     /// Passes loaded so far.
     pub(super) passes: BTreeMap<String, Arc<Pass>>,
 }
@@ -51,17 +50,7 @@ impl Library {
 
     /// True where `patterns/reasons.yaml` has `code`.
     pub fn knows_reason(&self, code: &str) -> bool {
-        self.reasons.contains_key(code)
-    }
-
-    /// The texts of reason `code`.
-    pub fn reason(&self, code: &str) -> Option<&ReasonEntry> {
-        self.reasons.get(code)
-    }
-
-    /// All reason codes with their texts, sorted.
-    pub fn reasons(&self) -> impl Iterator<Item = &ReasonEntry> {
-        self.reasons.values()
+        self.reasons.contains(code)
     }
 
     /// The module that the switch of pass `id` imports.

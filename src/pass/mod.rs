@@ -21,6 +21,7 @@ mod order;
 mod registry;
 mod schema;
 mod spelling;
+mod told;
 mod wording;
 
 use std::collections::BTreeMap;
@@ -36,7 +37,7 @@ use crate::pattern::{Bound, Index, Piece};
 use crate::reasons::Code;
 
 pub use activation::{ActivateSpec, Activation};
-pub use assemble::{AssembleError, Assembler};
+pub use assemble::{AssembleError, Assembler, edits_of};
 pub use errors::{FileError, FileErrors};
 pub use find::{FindOptions, find, find_with};
 pub use guard::{Condition, Effect, Guard, GuardError, GuardSpec, GuardsSpec, NameListSpec, NameLists};
@@ -45,10 +46,11 @@ pub(crate) use layout::newline;
 pub use library::Library;
 pub use load::load;
 pub use registry::{DATA_VARIABLE, Registry, Sources};
-pub use schema::{PassFile, ReasonEntry};
+pub use schema::PassFile;
 pub use spelling::{Aliases, Speller};
 
 use alternatives::Alternative;
+
 
 /// A loaded and checked pass.
 #[derive(Debug, Clone)]
@@ -233,3 +235,7 @@ pub struct NearMiss {
     /// The reason code that goes with it, where there is one.
     pub code: Option<Code>,
 }
+
+
+#[cfg(test)]
+mod tests;

@@ -169,12 +169,6 @@ fn unreadable(path: &Path, error: &io::Error) -> FileErrors {
     FileErrors::one(path, "", FileError::whole(format!("can't be read: {error}")))
 }
 
-/// The schema that a file of `patterns/` says it has.
-#[derive(serde::Deserialize)]
-struct Schema {
-    schema: String,
-}
-
 fn read_patterns(sources: &Sources, errors: &mut Vec<FileErrors>) -> Library {
     let texts: Vec<(PathBuf, String)> = match &sources.data {
         None => embedded::PATTERNS
@@ -210,8 +204,8 @@ fn declares(text: &str, schema: &str) -> bool {
     text.lines().any(|line| line.strip_prefix("schema:").is_some_and(|it| it.trim() == schema))
 }
 
-fn reasons(entries: Vec<ReasonEntry>) -> BTreeMap<String, ReasonEntry> {
-    entries.into_iter().map(|entry| (entry.code.clone(), entry)).collect()
+fn reasons(entries: Vec<ReasonEntry>) -> BTreeSet<String> {
+    entries.into_iter().map(|entry| entry.code).collect()
 }
 
 fn read_guards(

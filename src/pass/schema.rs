@@ -1,7 +1,7 @@
 //! The YAML of a pass file: one documented structure for each object a pass author writes.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::activation::ActivateSpec;
 use super::condition::Where;
@@ -10,7 +10,7 @@ use super::named::NamedMap;
 use super::{Device, Goal, Layer, Place, Safety};
 
 /// The schema that this version reads.
-pub const SCHEMA: &str = "gpuport/pass/1";
+pub(super) const SCHEMA: &str = "gpuport/pass/1";
 
 /// A pass: rules that move programs from one library to another, with their documentation and examples.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -126,18 +126,9 @@ pub struct ExampleEntry {
     pub advises: Option<Located<String>>,
 }
 
-/// Texts of a reason code in `patterns/reasons.yaml`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReasonEntry {
+/// An entry of `patterns/reasons.yaml`, of which only the code matters here.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(super) struct ReasonEntry {
     /// The code: `GP204`.
-    pub code: String,
-    /// What happened, in one line.
-    pub title: String,
-    /// Why.
-    pub why: String,
-    /// A program where it happens.
-    pub example: String,
-    /// What the user can do.
-    pub remedy: String,
+    pub(super) code: String,
 }

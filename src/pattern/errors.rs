@@ -75,9 +75,7 @@ pub enum Problem {
     BodyDepth(String),
 }
 
-/// Names that begin so stand for metavariables inside the parser; sources that contain it are refused (GP104).
-/// ASCII, because identifiers are NFKC-normalised by the parser.
-pub const RESERVED_PREFIX: &str = "__gpuport_";
+pub use crate::source::RESERVED_PREFIX;
 
 impl PatternError {
     /// An error at `range`.

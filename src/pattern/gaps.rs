@@ -149,16 +149,33 @@ fn differing(
         }
         return (start, end, text);
     }
-    let after = if new_end < new_tokens.len() { new_tokens[new_end].start } else { new.len() };
-    if head > 0 {
-        let at = old_tokens[head - 1].end;
-        let mut text = new[new_tokens[head - 1].end..new_tokens[new_end - 1].end].to_owned();
-        if old[at..].is_empty() || !old[at..].starts_with([' ', '\n', '\r', '\t']) {
-            text.push_str(&new[new_tokens[new_end - 1].end..after]);
-        }
-        return (at, at, text);
+    inserted(old, new, old_tokens, new_tokens, head, new_end)
+}
+
+/// An edit that only adds tokens. The white space that is there serves on the side where the replacement has some too.
+fn inserted(
+    old: &str,
+    new: &str,
+    old_tokens: &[Token],
+    new_tokens: &[Token],
+    head: usize,
+    new_end: usize,
+) -> (usize, usize, String) {
+    let (old_before, new_before) =
+        if head > 0 { (old_tokens[head - 1].end, new_tokens[head - 1].end) } else { (0, 0) };
+    let old_after = old_tokens.get(head).map_or(old.len(), |token| token.start);
+    let new_after = new_tokens.get(new_end).map_or(new.len(), |token| token.start);
+    let text = &new[new_tokens[head].start..new_tokens[new_end - 1].end];
+    let before = &new[new_before..new_tokens[head].start];
+    let after = &new[new_tokens[new_end - 1].end..new_after];
+    let there = &old[old_before..old_after];
+    if there.contains(['\n', '\r']) || there.is_empty() == after.is_empty() {
+        (old_before, old_before, format!("{before}{text}"))
+    } else if there.is_empty() == before.is_empty() {
+        (old_after, old_after, format!("{text}{after}"))
+    } else {
+        (old_before, old_before, format!("{before}{text}{after}"))
     }
-    (0, 0, new[..after].to_owned())
 }
 
 /// Leaves out of an edit what is the same at its beginning and end.

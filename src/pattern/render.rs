@@ -134,7 +134,7 @@ pub fn render<'a>(
         })
         .collect();
     effects::check(pattern, captures, &order)?;
-    split::parenthesise(&mut out, site.text)?;
+    split::parenthesise(&mut out, site.text, site.indent)?;
     let shape = shape(template, captures, &out);
     Ok(Rendered { pieces: merge(out), shape })
 }

@@ -2,23 +2,24 @@
 //! every capture must be one node of it.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal};
-use ruff_python_ast::{AnyNodeRef, NodeKind};
+use ruff_python_ast::{AnyNodeRef, Expr, NodeKind};
 use ruff_python_parser::{parse_expression, parse_module};
 use ruff_text_size::{Ranged, TextLen, TextRange, TextSize};
 
 use super::render::{Out, Refused};
 
 /// Decides which captures need parentheses.
-pub(super) fn parenthesise(out: &mut [Out<'_>], text: &str) -> Result<(), Refused> {
+pub(super) fn parenthesise(out: &mut [Out<'_>], text: &str, indent: &str) -> Result<(), Refused> {
     if !out.iter().any(|it| matches!(it, Out::Kept { check: Some(_), .. })) {
         return Ok(());
     }
     // Once as it is; once with what was split; once with all that could be split, since text that doesn't parse
     // doesn't tell what was.
     for last in [false, false, true] {
-        let (rendered, places) = assemble(out, text);
+        let (rendered, places) = assemble(out, text, indent);
         let nodes = nodes_at(&rendered, places.iter().map(|(_, range)| *range).collect());
         let mut whole = true;
         for (i, range) in places {
@@ -40,20 +41,29 @@ pub(super) fn parenthesise(out: &mut [Out<'_>], text: &str) -> Result<(), Refuse
 }
 
 /// The text as rendered so far, and where in it each capture that is to be checked stands.
-fn assemble(out: &[Out<'_>], text: &str) -> (String, Vec<(usize, TextRange)>) {
+fn assemble(out: &[Out<'_>], text: &str, indent: &str) -> (String, Vec<(usize, TextRange)>) {
     let mut rendered = String::new();
+    let lines = out.iter().any(|it| matches!(it, Out::Text(text) if text.contains(['\n', '\r'])));
+    if lines && !indent.is_empty() {
+        // Lines after the first are indented as the match is, so they parse only in a block.
+        let _ = write!(rendered, "if 1:\n{indent}");
+    }
     let mut places = Vec::new();
     for (i, it) in out.iter().enumerate() {
         match it {
             Out::Text(new) => rendered.push_str(new),
             Out::Kept { range, check, parentheses } => {
+                let outer = rendered.text_len();
                 rendered.push_str(if *parentheses { "(" } else { "" });
-                let start = rendered.text_len();
+                let inner = rendered.text_len();
                 rendered.push_str(&text[*range]);
-                if check.is_some() {
-                    places.push((i, TextRange::new(start, rendered.text_len())));
-                }
+                let inner = TextRange::new(inner, rendered.text_len());
                 rendered.push_str(if *parentheses { ")" } else { "" });
+                if let Some(expression) = check {
+                    let own_parentheses = matches!(expression, Expr::Tuple(_) | Expr::Generator(_));
+                    let outer = TextRange::new(outer, rendered.text_len());
+                    places.push((i, if own_parentheses { outer } else { inner }));
+                }
             }
         }
     }

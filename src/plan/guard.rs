@@ -7,14 +7,13 @@ use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::unit::{Part, Unit, is_within};
-use crate::names::{ImportTime, Resolution};
-use crate::pass::{Condition, Effect, Guard};
+use crate::pass::{Condition, Guard};
 use crate::pattern::{Lookup, Pattern};
 use crate::reasons::Place;
 
 /// One place where a guard speaks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Hit {
+pub(super) struct Hit {
     /// Where.
     pub place: Place,
     /// What it says there.
@@ -22,7 +21,7 @@ pub struct Hit {
 }
 
 /// The places where `guard` speaks in `unit`, sorted.
-pub fn hits(guard: &Guard, unit: &Unit<'_>) -> Vec<Hit> {
+pub(super) fn hits(guard: &Guard, unit: &Unit<'_>) -> Vec<Hit> {
     let mut found = BTreeSet::new();
     for condition in &guard.conditions {
         for (place, name) in condition_hits(condition, unit) {
@@ -30,11 +29,6 @@ pub fn hits(guard: &Guard, unit: &Unit<'_>) -> Vec<Hit> {
         }
     }
     found.into_iter().collect()
-}
-
-/// True where `guard` makes the pass leave the unit alone once it speaks.
-pub fn refuses(guard: &Guard) -> bool {
-    guard.effect == Effect::Refuse
 }
 
 fn condition_hits(condition: &Condition, unit: &Unit<'_>) -> Vec<(Place, String)> {
@@ -62,15 +56,11 @@ fn imports(part: &Part<'_>, unit: &Unit<'_>, modules: &[String], except: &[Strin
         modules.iter().any(|module| is_within(path, module))
             && !except.iter().any(|module| is_within(path, module))
     };
-    let imports = part.names.imports().iter().filter(|import| {
-        // `from cudf import pandas` loads `cudf.pandas`, `import cudf` does not.
-        import.when != ImportTime::TypeChecking
-            && !unit.is_local(&import.module)
-            && counts(&import.module)
-            && (import.qualified == import.module
-                || counts(&import.qualified)
-                || import.module.starts_with(&import.qualified))
-    });
+    // `from cudf import pandas` has the module `cudf` and the name `cudf.pandas`, `import cudf.pandas` the other way round.
+    let imports =
+        part.names.imports().iter().filter(|import| {
+            unit.leads_out(part, import) && counts(&import.module) && counts(&import.qualified)
+        });
     imports.map(|import| (part.module.place(import.statement.start()), import.module.clone())).collect()
 }
 
@@ -92,30 +82,28 @@ fn mentions(part: &Part<'_>, unit: &Unit<'_>) -> Vec<(TextRange, Vec<String>)> {
     search.names.into_iter().map(|name| (name.range(), unit.meanings(part, name))).collect()
 }
 
-/// The entry's first statement, where the unit mentions none of `names`. A mention of a whole module that holds one of
-/// them, or a star import of it, may be any of them.
+/// The first import of a package that `names` are from, where the unit mentions none of them. A mention of a whole module
+/// that holds one of them, or a star import of it, may be any of them.
 fn none_of(unit: &Unit<'_>, names: &BTreeSet<String>) -> Option<(Place, String)> {
-    let one_of = |path: &str| names.iter().any(|name| is_within(path, name) || is_within(name, path));
+    let is_one = |path: &str| names.iter().any(|name| is_within(path, name));
+    let holds_one = |path: &str| names.iter().any(|name| is_within(name, path));
     for part in unit.parts() {
         let imported = part.names.imports().iter().any(|import| {
-            let star = &*import.bound == "*";
-            let whole = import.qualified == import.module || import.module.starts_with(&import.qualified);
-            (star || !whole) && !unit.is_local(&import.module) && one_of(&import.qualified)
+            let found = is_one(&import.qualified) || &*import.bound == "*" && holds_one(&import.module);
+            found && unit.leads_out(part, import)
         });
-        if imported || mentions(part, unit).iter().flat_map(|(_, meanings)| meanings).any(|path| one_of(path))
-        {
+        let mentioned = mentions(part, unit).into_iter().flat_map(|(_, meanings)| meanings);
+        if imported || mentioned.into_iter().any(|path| is_one(&path) || holds_one(&path)) {
             return None;
         }
     }
-    let entry = unit.entry();
     let roots: BTreeSet<&str> = names.iter().filter_map(|name| name.split('.').next()).collect();
-    let import = entry
-        .names
-        .imports()
-        .iter()
-        .find(|import| import.module.split('.').next().is_some_and(|root| roots.contains(root)));
-    let range = import.map_or_else(TextRange::default, |import| import.statement);
-    Some((entry.module.place(range.start()), String::new()))
+    let from_roots = |path: &str| path.split('.').next().is_some_and(|root| roots.contains(root));
+    unit.parts().iter().find_map(|part| {
+        let mut imports = part.names.imports().iter();
+        let import = imports.find(|import| from_roots(&import.module) && unit.leads_out(part, import))?;
+        Some((part.module.place(import.statement.start()), String::new()))
+    })
 }
 
 fn matches(part: &Part<'_>, condition: &Condition) -> Vec<(Place, String)> {

@@ -2,9 +2,9 @@
 
 mod activate;
 mod guard;
-mod unit;
 pub mod placement;
 pub mod rewrite;
+mod unit;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -14,8 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::reasons::{Code, Place, Refusal};
 use crate::source::Edits;
 
-pub use guard::Hit;
-pub use unit::{Part, Unit};
+pub use unit::{Part, Unit, plan_unit};
 
 /// Names a change across planning runs: `<pass>:<path>:<region>`, e.g. `numpy-to-cupy:main.py:simulate`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

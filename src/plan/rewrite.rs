@@ -7,9 +7,7 @@ use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use crate::kinds::Facts;
 use crate::names::Names;
-use crate::pass::{
-    Action, Aliases, Assembler, FindOptions, Match, NearMiss, Needs, Pass, find_with, plan_imports,
-};
+use crate::pass::{Action, Aliases, FindOptions, Match, NearMiss, Pass, edits_of, find_with};
 use crate::pattern::Bound;
 use crate::reasons::Refusal;
 use crate::source::{Edits, Module};
@@ -67,7 +65,7 @@ fn plan_file(pass: &Pass, file: File<'_>, aliases: &Aliases, pinned: &Pinned, pl
         }
     }
     if !chosen.is_empty() {
-        let edits = edits(file, &chosen);
+        let edits = edits_of(file.module, file.names, &chosen).expect("find refuses what can't be edited");
         check_parses(file.module, &edits);
         if !edits.is_empty() {
             plan.edits.insert(file.module.file.path.clone(), edits);
@@ -75,25 +73,9 @@ fn plan_file(pass: &Pass, file: File<'_>, aliases: &Aliases, pinned: &Pinned, pl
     }
 }
 
-/// The edits that make `chosen`, with the imports that go with them.
-fn edits(file: File<'_>, chosen: &[&Match<'_>]) -> Edits {
-    let mut assembler = Assembler::new(file.module);
-    let mut needs = Needs::default();
-    for matched in chosen {
-        assembler.rewrite(matched).expect("find refuses what can't be edited");
-        needs.extend(&matched.needs);
-    }
-    let removed = assembler.removed().to_vec();
-    for edit in plan_imports(file.module, file.names, &needs, &removed) {
-        assembler.edit(edit);
-    }
-    assembler.finish().expect("matches and imports are disjoint")
-}
-
 /// A candidate that doesn't parse is a mistake of gpuport's own, and nothing may come of it.
 pub(super) fn check_parses(module: &Module, edits: &Edits) {
-    let text = edits.apply(module.text());
-    if let Err(error) = module.parses(&text) {
+    if let Err(error) = module.parses(&edits.apply(module.text())) {
         panic!("{}: the rewritten file does not parse: {error}", module.file.path.display());
     }
 }

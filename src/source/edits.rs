@@ -140,6 +140,8 @@ impl EditsBuilder {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn range(start: u32, end: u32) -> TextRange {
@@ -154,6 +156,63 @@ mod tests {
         edits.wrap(range(1, 3), "<", ">");
         edits.replace(range(0, 1), "x");
         assert_eq!(edits.finish().unwrap().apply("a+b"), "[(x)<+b>]");
+    }
+
+    /// Edits asked for over a text of `length` characters: replacements, insertions and wraps.
+    fn requests(length: u32) -> impl Strategy<Value = Vec<(u32, u32, u8)>> {
+        prop::collection::vec((0..=length, 0..=length, 0u8..3), 0..12)
+            .prop_map(|list| list.into_iter().map(|(a, b, kind)| (a.min(b), a.max(b), kind)).collect())
+    }
+
+    fn build(requests: &[(u32, u32, u8)]) -> Result<Edits, Overlap> {
+        let mut edits = EditsBuilder::new();
+        for (number, &(start, end, kind)) in requests.iter().enumerate() {
+            match kind {
+                0 => edits.replace(range(start, end), format!("<{number}>")),
+                1 => edits.insert(start.into(), format!("<{number}>")),
+                _ => edits.wrap(range(start, end), format!("({number} "), format!(" {number})")),
+            }
+        }
+        edits.finish()
+    }
+
+    proptest! {
+        #[test]
+        fn edits_are_disjoint_and_leave_the_rest(requests in requests(40)) {
+            let text: String = ('a'..='z').cycle().take(40).collect();
+            let Ok(edits) = build(&requests) else { return Ok(()) };
+            let list: Vec<&Edit> = edits.iter().collect();
+            for pair in list.windows(2) {
+                prop_assert!(pair[0].range.end() <= pair[1].range.start());
+                prop_assert!(!(pair[0].range.is_empty() && pair[0].range.start() == pair[1].range.start()));
+            }
+            let mut rest = &*edits.apply(&text);
+            let mut at = 0;
+            for edit in &list {
+                let kept = &text[at..usize::from(edit.range.start())];
+                rest = rest.strip_prefix(kept).unwrap().strip_prefix(edit.text.as_str()).unwrap();
+                at = usize::from(edit.range.end());
+            }
+            prop_assert_eq!(rest, &text[at..]);
+        }
+
+        #[test]
+        fn all_that_was_asked_for_is_there(requests in requests(40)) {
+            let text = "-".repeat(40);
+            let Ok(edits) = build(&requests) else { return Ok(()) };
+            let out = edits.apply(&text);
+            for (number, (_, _, kind)) in requests.iter().enumerate() {
+                let expected = if *kind == 2 { format!("({number} ") } else { format!("<{number}>") };
+                prop_assert!(out.contains(&expected));
+            }
+            let replaced: u32 = requests.iter().filter(|it| it.2 == 0).map(|it| it.1 - it.0).sum();
+            prop_assert_eq!(out.matches('-').count() as u32, 40 - replaced);
+        }
+
+        #[test]
+        fn no_edits_change_nothing(text in ".*") {
+            prop_assert_eq!(EditsBuilder::new().finish().unwrap().apply(&text), text);
+        }
     }
 
     #[test]

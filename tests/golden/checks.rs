@@ -26,7 +26,8 @@ pub(crate) fn git_applies(patch: &[u8], before: &Files, after: &Files) -> Result
     }
     git(root.path(), patch)?;
     for (path, bytes) in after {
-        let written = fs::read(root.path().join(path)).map_err(|error| format!("{}: {error}", path.display()))?;
+        let written =
+            fs::read(root.path().join(path)).map_err(|error| format!("{}: {error}", path.display()))?;
         if written != *bytes {
             return Err(format!("`git apply` makes another {} than the plan", path.display()));
         }
@@ -93,7 +94,10 @@ fn untouched_lines<'t>(text: &'t str, edits: &Edits) -> Vec<&'t str> {
 
 fn comments(module: &Module) -> Vec<&str> {
     let tokens = module.parsed().tokens().iter();
-    tokens.filter(|token| token.kind() == TokenKind::Comment).map(|token| module.slice(token.range())).collect()
+    tokens
+        .filter(|token| token.kind() == TokenKind::Comment)
+        .map(|token| module.slice(token.range()))
+        .collect()
 }
 
 /// `bytes` as a module, where they are Python that parses.

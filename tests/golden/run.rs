@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use gpuport::diff::{FileChange, Patch};
 use gpuport::names::Project;
-use gpuport::pass::Registry;
+use gpuport::pass::{Registry, Sources};
 use gpuport::plan::{ChangeId, Pinned, Plan, plan_unit};
 use gpuport::source::{Module, SourceFile};
 
@@ -58,7 +58,10 @@ impl Outcome {
             }
             for advice in &plan.advice {
                 let code = advice.code.as_ref().map_or_else(String::new, |code| format!("{code} "));
-                lines.insert((advice.place.clone(), format!("advice {}: {code}{}", advice.rule, advice.message)));
+                lines.insert((
+                    advice.place.clone(),
+                    format!("advice {}: {code}{}", advice.rule, advice.message),
+                ));
             }
         }
         for (place, text) in lines {
@@ -68,22 +71,33 @@ impl Outcome {
     }
 }
 
+/// The passes, embedded or from `GPUPORT_DATA`, loaded once.
+fn registry() -> Result<&'static Registry, String> {
+    static REGISTRY: OnceLock<Result<Registry, String>> = OnceLock::new();
+    let load = || {
+        Registry::load(&Sources::from_environment())
+            .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    };
+    REGISTRY.get_or_init(load).as_ref().map_err(Clone::clone)
+}
+
 /// Plans the passes of `scenario`, each on what the one before it made.
 pub(crate) fn run(scenario: &Scenario) -> Result<Outcome, String> {
-    let before: Files = scenario.inputs.iter().map(|input| (input.path.clone(), input.bytes.clone())).collect();
+    let before: Files =
+        scenario.inputs.iter().map(|input| (input.path.clone(), input.bytes.clone())).collect();
     run_on(scenario, before)
 }
 
 fn run_on(scenario: &Scenario, before: Files) -> Result<Outcome, String> {
-    let registry = Registry::load().map_err(|error| error.to_string())?;
+    let registry = registry()?;
     let pinned: Pinned = scenario.options.pinned.iter().cloned().map(ChangeId).collect();
     let mut files = before.clone();
     let mut steps = Vec::new();
     for id in &scenario.options.passes {
-        let pass = registry.get(id).ok_or_else(|| format!("there is no pass `{id}`"))?;
+        let pass = registry.pass(id).ok_or_else(|| format!("there is no pass `{id}`"))?;
         let modules = modules(&files);
         let project = Project::load(Path::new(""), modules);
-        let plan = plan_unit(&project, &scenario.entry(), pass, &pinned);
+        let plan = plan_unit(&project, &scenario.entry(), &pass, &pinned);
         let planned_on = files.clone();
         for (path, edits) in &plan.edits {
             let file = SourceFile::from_bytes(path, &files[path]).map_err(|error| error.to_string())?;
@@ -97,7 +111,8 @@ fn run_on(scenario: &Scenario, before: Files) -> Result<Outcome, String> {
 
 /// The files that are Python and parse.
 fn modules(files: &Files) -> Vec<Arc<Module>> {
-    let python = files.iter().filter(|(path, _)| path.extension().is_some_and(|ext| ext == "py" || ext == "ipynb"));
+    let python =
+        files.iter().filter(|(path, _)| path.extension().is_some_and(|ext| ext == "py" || ext == "ipynb"));
     python.filter_map(|(path, bytes)| checks::module(path, bytes)).map(Arc::new).collect()
 }
 
@@ -121,10 +136,11 @@ pub(crate) fn invariants(scenario: &Scenario, outcome: &Outcome) -> Result<(), S
 
 /// Every code that is reported can be looked up.
 fn known_codes(plan: &Plan) -> Result<(), String> {
-    let registry = Registry::load().map_err(|error| error.to_string())?;
-    let codes = plan.left.iter().map(|it| &it.code).chain(plan.advice.iter().filter_map(|it| it.code.as_ref()));
+    let library = registry()?.library();
+    let codes =
+        plan.left.iter().map(|it| &it.code).chain(plan.advice.iter().filter_map(|it| it.code.as_ref()));
     for code in codes {
-        if registry.reason(code).is_none() {
+        if !library.knows_reason(code.as_str()) {
             return Err(format!("{code} is not in patterns/reasons.yaml"));
         }
     }

@@ -65,15 +65,16 @@ impl Scenario {
             markdown,
         };
         for block in blocks(&scenario.markdown)? {
-            scenario
-                .take(&block)
-                .map_err(|problem| format!("line {}: {problem}", line_of(&scenario.markdown, block.body.start)))?;
+            scenario.take(&block).map_err(|problem| {
+                format!("line {}: {problem}", line_of(&scenario.markdown, block.body.start))
+            })?;
         }
         if scenario.inputs.is_empty() {
             return Err("no input block".to_owned());
         }
         if scenario.options.passes.is_empty() {
-            let folder = file.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+            let folder =
+                file.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
             scenario.options.passes.extend(folder);
         }
         Ok(scenario)
@@ -125,7 +126,7 @@ impl Scenario {
                 out.replace_range(range.clone(), text);
             }
         }
-        for (range, language, text) in parts.iter().rev() {
+        for (range, language, text) in [(&self.diff, "diff", diff), (&self.report, "report", report)] {
             if range.is_none() && !text.is_empty() {
                 out.truncate(out.trim_end().len());
                 out.push_str(&format!("\n\n```{language}\n{text}```\n"));
@@ -165,7 +166,9 @@ fn blocks(markdown: &str) -> Result<Vec<Block>, String> {
         offset += line.len();
     }
     match open {
-        Some((_, info, start)) => Err(format!("line {}: the block `{info}` is not closed", line_of(markdown, start))),
+        Some((_, info, start)) => {
+            Err(format!("line {}: the block `{info}` is not closed", line_of(markdown, start)))
+        }
         None => Ok(blocks),
     }
 }

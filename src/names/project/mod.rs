@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::layout::{Layout, Standing, candidates};
+use self::layout::{FolderId, Layout, Standing};
 use self::surface::Surface;
 use super::{ImportBinding, Names};
 use crate::source::Module;
@@ -40,6 +40,8 @@ struct Inner {
     layout: Layout,
     /// For each module, the imports elsewhere that run it.
     edges: OnceLock<Vec<Vec<Edge>>>,
+    /// For each module, what its star import binds, where that can be known.
+    stars: Vec<OnceLock<Option<Vec<String>>>>,
 }
 
 /// An import that runs some module of the project.
@@ -73,7 +75,8 @@ impl Project {
         });
         let modules: Vec<Member> = members.collect();
         let names = modules.iter().map(|_| OnceLock::new()).collect();
-        Self { inner: Arc::new(Inner { modules, by_path, layout, edges: OnceLock::new() }), names }
+        let stars = modules.iter().map(|_| OnceLock::new()).collect();
+        Self { inner: Arc::new(Inner { modules, by_path, layout, edges: OnceLock::new(), stars }), names }
     }
 
     /// The project of `entry` and the modules it reaches by imports of any kind. `load` reads and parses a file by its
@@ -213,11 +216,6 @@ impl Inner {
         &edges[id.0 as usize]
     }
 
-    /// True where `dotted` is a folder of modules without an `__init__.py`.
-    fn is_namespace(&self, importer: ModuleId, dotted: &str) -> bool {
-        self.layout.has_folder(&self.member(importer).standing.first_roots, dotted)
-    }
-
     /// The project modules that an import runs, outermost package first: `import a.b.c` runs `a`, `a.b` and `a.b.c`.
     fn loads(&self, importer: ModuleId, binding: &ImportBinding) -> Vec<ModuleId> {
         let path = loaded_path(binding);
@@ -234,17 +232,16 @@ fn packages_around(path: &Path) -> Vec<PathBuf> {
 }
 
 /// The files that the imports of `module` may lead to.
-fn imported_files(layout: &Layout, module: &Module, entry_roots: Vec<String>) -> Vec<PathBuf> {
+fn imported_files(layout: &Layout, module: &Module, entry_roots: Vec<FolderId>) -> Vec<PathBuf> {
     let standing = layout.standing(&module.file.path);
     let surface = Surface::build(module, &standing.dotted, standing.is_package);
     let mut roots = standing.first_roots;
     roots.extend(entry_roots);
-    roots.extend([String::new(), "src".to_owned()]);
     let mut paths = Vec::new();
     for import in &surface.imports {
         let path = loaded_path(&import.binding);
         for end in path.match_indices('.').map(|(at, _)| at).chain([path.len()]) {
-            paths.extend(candidates(&roots, &path[..end]));
+            paths.extend(layout.candidates(&roots, &path[..end]));
         }
     }
     paths

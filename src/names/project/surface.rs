@@ -80,12 +80,9 @@ impl Surface {
         self.all.as_deref()
     }
 
-    /// The public names that the module body binds, sorted, star imports aside.
-    pub(super) fn public_names(&self) -> Vec<String> {
-        let mut names: Vec<String> =
-            self.bound.keys().filter(|name| !name.starts_with('_')).map(ToString::to_string).collect();
-        names.sort_unstable();
-        names
+    /// The public names that the module body binds, star imports aside, in no order.
+    pub(super) fn public_names(&self) -> impl Iterator<Item = &str> {
+        self.bound.keys().map(|name| &**name).filter(|name| !name.starts_with('_'))
     }
 }
 

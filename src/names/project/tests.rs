@@ -8,7 +8,7 @@ use crate::source::SourceFile;
 
 fn module(path: &str, source: &str) -> Arc<Module> {
     let file = SourceFile::from_bytes(Path::new(path), source.as_bytes()).unwrap();
-    Arc::new(Module::parse(file).unwrap_or_else(|(_, place, error)| panic!("{place}: {error}")))
+    Arc::new(Module::parse(file).unwrap_or_else(|problem| panic!("{problem}")))
 }
 
 fn project(files: &[(&str, &str)]) -> Project {

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use super::{Inner, ModuleId};
-use crate::names::star::library_star;
+use crate::names::star::{library_names, library_star};
 use crate::names::{Exports, ImportBinding};
 
 /// How many re-exports a name may pass through; more means that modules import each other in a circle.
@@ -30,7 +32,7 @@ impl Exports for View {
 
     fn star(&self, module: &str) -> Option<Vec<String>> {
         let id = self.inner.find(self.importer, module)?;
-        self.inner.star(id, MAX_STEPS)
+        self.inner.star(id).map(<[String]>::to_vec)
     }
 
     fn meanings(&self, module: &str, name: &str) -> Vec<String> {
@@ -43,7 +45,7 @@ impl Exports for View {
     }
 
     fn has(&self, module: &str) -> bool {
-        self.inner.find(self.importer, module).is_some() || self.inner.is_namespace(self.importer, module)
+        self.inner.layout.has(&self.inner.member(self.importer).standing.first_roots, module)
     }
 }
 
@@ -91,34 +93,42 @@ impl Inner {
         let Some(module) = self.find(id, &star.module) else {
             return library_star(&star.module, name).into_iter().collect();
         };
-        if !self.star(module, steps).is_some_and(|names| names.iter().any(|it| it == name)) {
+        if self.star(module).is_none_or(|names| names.binary_search_by(|it| it.as_str().cmp(name)).is_err()) {
             return Vec::new();
         }
         self.follow(id, &format!("{}.{name}", star.module), steps)
     }
 
-    /// The names that `from module import *` binds; `None` where that can't be known.
-    fn star(&self, id: ModuleId, steps: usize) -> Option<Vec<String>> {
-        let surface = &self.member(id).surface;
-        if steps == 0 {
-            return Some(Vec::new());
+    /// The names that `from module import *` binds, sorted; `None` where that can't be known.
+    fn star(&self, id: ModuleId) -> Option<&[String]> {
+        self.stars[id.0 as usize].get_or_init(|| self.list_star(id)).as_deref()
+    }
+
+    /// Collects the public names of `id` and of every module that it star-imports in turn.
+    fn list_star(&self, id: ModuleId) -> Option<Vec<String>> {
+        let mut names: FxHashSet<String> = FxHashSet::default();
+        let mut seen: FxHashSet<ModuleId> = [id].into_iter().collect();
+        let mut left = vec![id];
+        while let Some(at) = left.pop() {
+            let surface = &self.member(at).surface;
+            if let Some(all) = surface.all() {
+                names.extend(all.iter().cloned());
+                continue;
+            }
+            if surface.binds("__all__") {
+                return None;
+            }
+            names.extend(surface.public_names().map(str::to_owned));
+            for star in surface.stars() {
+                match self.find(at, &star.module) {
+                    Some(module) if seen.insert(module) => left.push(module),
+                    Some(_) => {}
+                    None => names.extend(library_names(&star.module)?.map(str::to_owned)),
+                }
+            }
         }
-        if let Some(all) = surface.all() {
-            return Some(all.to_vec());
-        }
-        if surface.binds("__all__") {
-            return None;
-        }
-        let mut names = surface.public_names();
-        for star in surface.stars() {
-            let more = match self.find(id, &star.module) {
-                Some(module) => self.star(module, steps - 1)?,
-                None => crate::names::star::library_names(&star.module)?,
-            };
-            names.extend(more);
-        }
+        let mut names: Vec<String> = names.into_iter().collect();
         names.sort_unstable();
-        names.dedup();
         Some(names)
     }
 }

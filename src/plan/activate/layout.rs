@@ -9,7 +9,7 @@ use crate::source::Module;
 
 /// Where the switch goes, by the index of a statement of the module body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Spot {
+pub(in crate::plan) enum Spot {
     /// Directly above this statement and the comments that belong to it.
     Above(usize),
     /// Below this statement, the last one of the imports and settings at the top.

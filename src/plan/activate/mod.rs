@@ -15,7 +15,7 @@ use super::{Change, ChangeId, Pinned, Plan};
 use crate::pass::{Activation, Pass, Rule};
 use crate::reasons::{Code, Refusal};
 use crate::source::EditsBuilder;
-use layout::Spot;
+pub(super) use layout::Spot;
 use present::Present;
 use reach::Reach;
 use script::Role;
@@ -25,44 +25,51 @@ const TEST_MODULE: Code = Code::new("GP303");
 const SWITCH_TOO_LATE: Code = Code::new("GP304");
 const SWITCH_NAME_TAKEN: Code = Code::new("GP305");
 
-/// Plans the activation that `rule` of `pass` asks for in the unit's entry. Nothing happens where nothing in the unit
-/// reaches the library, or where it is switched on already.
-pub fn plan(unit: &Unit<'_>, pass: &Pass, rule: &Rule, activation: &Activation, pinned: &Pinned) -> Plan {
-    let mut plan = Plan::default();
+/// What there is to do about a switch in a unit.
+#[derive(Debug)]
+pub(super) enum Prepared {
+    /// Nothing: nothing in the unit reaches the library, or it is switched on already.
+    Nothing,
+    /// The switch can't be set.
+    Refused(Refusal),
+    /// The switch goes here.
+    Ready(Spot),
+}
+
+/// Finds what there is to do about the switch of `pass` in the unit's entry.
+pub(super) fn prepare(unit: &Unit<'_>, pass: &Pass, activation: &Activation) -> Prepared {
     let reach = Reach::new(unit, activation);
     if !reach.reaches() {
-        return plan;
+        return Prepared::Nothing;
     }
-    let refuse = |code, range, message: String| Refusal {
-        place: unit.entry().module.place(range),
-        code,
-        message,
-        pass: Some(pass.id.clone()),
+    let entry = unit.entry();
+    let refused = |code, offset, message| {
+        let place = entry.module.place(offset);
+        Prepared::Refused(Refusal { place, code, message, pass: Some(pass.id.clone()) })
     };
     match present::find(unit, activation, &reach) {
         Present::No => {}
-        Present::InTime => return plan,
+        Present::InTime => return Prepared::Nothing,
         Present::Late(range) => {
             let message = format!("`{}` comes after an import that it should act on", activation.call());
-            plan.left.push(refuse(SWITCH_TOO_LATE, range.start(), message));
-            return plan;
+            return refused(SWITCH_TOO_LATE, range.start(), message);
         }
     }
     match decide(unit, activation, &reach) {
-        Err((code, message)) => {
-            let place = reach.first_in_entry().map_or_else(Default::default, |range| range.start());
-            plan.left.push(refuse(code, place, message));
-        }
-        Ok(spot) => activate(&mut plan, unit, pass, rule, activation, spot, pinned),
+        Ok(spot) => Prepared::Ready(spot),
+        Err((code, message)) => refused(
+            code,
+            reach.first_in_entry().map_or_else(Default::default, |range| range.start()),
+            message,
+        ),
     }
-    plan
 }
 
 /// Where the switch goes, or why it doesn't.
 fn decide(unit: &Unit<'_>, activation: &Activation, reach: &Reach<'_>) -> Result<Spot, (Code, String)> {
     let entry = unit.entry();
     let module = activation.module();
-    if unit.is_local(module) {
+    if unit.is_local(entry, module) {
         let root = module.split('.').next().unwrap_or(module);
         return Err((SWITCH_NAME_TAKEN, format!("the project has a module of its own named `{root}`")));
     }
@@ -83,20 +90,21 @@ fn decide(unit: &Unit<'_>, activation: &Activation, reach: &Reach<'_>) -> Result
     }
 }
 
-fn activate(
-    plan: &mut Plan,
+/// Sets the switch of `rule` at `spot`, unless it is pinned.
+pub(super) fn activate(
     unit: &Unit<'_>,
     pass: &Pass,
     rule: &Rule,
     activation: &Activation,
     spot: Spot,
     pinned: &Pinned,
-) {
+) -> Plan {
+    let mut plan = Plan::default();
     let entry = unit.entry();
     let path = &entry.module.file.path;
     let id = change_id(&pass.id, path);
     if pinned.contains(&id) {
-        return;
+        return plan;
     }
     let (offset, text) = layout::insertion(entry.module, spot, &activation.statement);
     let mut edits = EditsBuilder::new();
@@ -113,6 +121,7 @@ fn activate(
         lines: (entry.module.place(anchor.start()).line_number, entry.module.place(anchor.end()).line_number),
     });
     plan.edits.insert(path.clone(), edits.finish().expect("one insertion overlaps nothing"));
+    plan
 }
 
 fn change_id(pass: &str, path: &Path) -> ChangeId {

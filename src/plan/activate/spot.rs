@@ -108,3 +108,63 @@ impl<'a> Visitor<'a> for Calls<'_> {
         visitor::walk_expr(self, expr);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::names::NoExports;
+    use crate::source::SourceFile;
+
+    /// `pandas` may load the library.
+    fn check(text: &str, expected: Option<Spot>) {
+        let file = SourceFile::from_bytes(Path::new("main.py"), text.as_bytes()).unwrap();
+        let module = Module::parse(file).unwrap();
+        let names = Names::build(&module, "main", false, &NoExports);
+        let may_load = |import: &ImportBinding| {
+            import.module.starts_with("pandas") && import.when != ImportTime::TypeChecking
+        };
+        assert_eq!(find(&module, &names, &may_load), expected, "{text}");
+    }
+
+    #[test]
+    fn an_import_that_runs_at_once_decides() {
+        for (text, index) in [
+            ("import pandas", 0),
+            ("'''d'''\nfrom __future__ import annotations\nimport os\nimport pandas", 3),
+            ("from __future__ import annotations\n'''no docstring'''\nimport pandas", 2),
+            ("import os\ntry:\n    import pandas\nexcept ImportError: pass", 1),
+            ("import os\nif os.name:\n    from pandas import a\n", 1),
+            ("import os\nx = 1\nos.environ['A'] = '1'\nimport pandas", 3),
+            ("import os\nclass A:\n    import pandas\n", 1),
+            ("def f():\n    import pandas\nf\nimport pandas", 2),
+            ("if TYPE_CHECKING:\n    import pandas\nimport pandas", 1),
+        ] {
+            check(text, Some(Spot::Above(index)));
+        }
+    }
+
+    #[test]
+    fn an_import_that_runs_later_leaves_the_place_at_the_top() {
+        for (text, spot) in [
+            ("import os\nimport re\nx = 1\ndef f():\n    import pandas\n", Spot::Below(1)),
+            ("def f():\n    import pandas\n", Spot::Above(0)),
+            ("'''d'''\ndef f():\n    import pandas\n", Spot::Above(1)),
+            ("import os\nif __name__ == '__main__':\n    import pandas\n", Spot::Below(0)),
+            ("import os\nos.environ['A'] = '1'\ndef f():\n    import pandas\n", Spot::Below(1)),
+            ("import os\ndef f():\n    import pandas\nf()\nimport pandas\n", Spot::Below(0)),
+            ("from a import f\nf()\ndef g():\n    import pandas\n", Spot::Below(1)),
+            ("def f():\n    import pandas\nx = f()\n", Spot::Above(0)),
+        ] {
+            check(text, Some(spot));
+        }
+    }
+
+    #[test]
+    fn nothing_loads_the_library() {
+        for text in ["", "import os", "if TYPE_CHECKING:\n    import pandas\n"] {
+            check(text, None);
+        }
+    }
+}
