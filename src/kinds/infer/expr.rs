@@ -176,7 +176,7 @@ impl<'a> Inference<'_, 'a> {
         }
         let exact = info.host.filter(|_| info.callable.is_none());
         match exact.map(|host| (&host.returns, host.parameters.is_some())) {
-            Some((Returns::Scalar, false)) => Kind::Python,
+            Some((Returns::Scalar | Returns::Python, false)) => Kind::Python,
             Some((Returns::Nothing, false)) => Kind::Nothing,
             Some((Returns::Number | Returns::Other, _)) => Kind::Plain,
             _ => Kind::Unknown,
@@ -247,7 +247,7 @@ impl<'a> Inference<'_, 'a> {
         match self.program.array_attribute(name) {
             Some(attribute) => match attribute.returns {
                 Returns::Like => Kind::Array(Array { maybe_none: false, ..array }),
-                Returns::Scalar => Kind::Python,
+                Returns::Scalar | Returns::Python => Kind::Python,
                 _ => Kind::Plain,
             },
             None => Kind::Unknown,

@@ -84,6 +84,11 @@ impl<'a> Inference<'_, 'a> {
             Returns::Unique if seen.call.arguments.keywords.is_empty() => Kind::rank(1),
             Returns::Unique => Kind::list(Kind::ARRAY),
             Returns::Scalar => Kind::Numpy,
+            Returns::Python | Returns::Truth => Kind::Python,
+            Returns::Count => match self.reduction(seen) {
+                Kind::Numpy => Kind::Python,
+                other => other,
+            },
             Returns::Value => Kind::VALUE,
             Returns::Tuple(parts) => {
                 Kind::tuple(parts.iter().map(|it| self.of_returns(it, seen)).collect::<Vec<_>>())
