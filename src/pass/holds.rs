@@ -1,7 +1,5 @@
 //! Whether the conditions of a rule hold at a match.
 
-use std::fmt;
-
 use regex::Regex;
 use ruff_python_ast::{Expr, Number};
 use ruff_text_size::{Ranged, TextRange};
@@ -176,16 +174,6 @@ impl Test {
         }
     }
 
-    /// The metavariables it is about.
-    pub(super) fn variables(&self) -> Vec<&str> {
-        match self {
-            Self::Usage(_) | Self::InsideLoop(_) => Vec::new(),
-            Self::Not(tests) => tests.iter().flat_map(Self::variables).collect(),
-            Self::Any(all) => all.iter().flatten().flat_map(Self::variables).collect(),
-            Self::Variable(name, _) => vec![name],
-        }
-    }
-
     /// Whether it holds.
     pub(super) fn holds(&self, at: &Circumstances<'_, '_>) -> bool {
         match self {
@@ -194,16 +182,6 @@ impl Test {
             Self::Not(tests) => !tests.iter().all(|test| test.holds(at)),
             Self::Any(all) => all.iter().any(|tests| tests.iter().all(|test| test.holds(at))),
             Self::Variable(name, about) => about.holds(name, at),
-        }
-    }
-
-    /// True where it asks what kind of value something is.
-    pub(super) fn needs_kinds(&self) -> bool {
-        match self {
-            Self::Not(tests) => tests.iter().any(Self::needs_kinds),
-            Self::Any(all) => all.iter().flatten().any(Self::needs_kinds),
-            Self::Variable(_, about) => matches!(about, About::Kind(_)),
-            _ => false,
         }
     }
 }
@@ -339,78 +317,6 @@ impl Value {
                 unary.op.is_u_sub() && Self::Float(-value).equals(&unary.operand)
             }
             _ => false,
-        }
-    }
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None => f.write_str("None"),
-            Self::Boolean(value) => f.write_str(if *value { "True" } else { "False" }),
-            Self::Integer(value) => write!(f, "{value}"),
-            Self::Float(value) => write!(f, "{value:?}"),
-            Self::Text(text) => write!(f, "{text:?}"),
-        }
-    }
-}
-
-impl fmt::Display for Test {
-    /// What must hold, as a clause: "`$X` is an array".
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Usage(Usage::Statement) => f.write_str("it is a statement of its own"),
-            Self::Usage(Usage::Expression) => f.write_str("its value is used"),
-            Self::InsideLoop(true) => f.write_str("it stands in a loop"),
-            Self::InsideLoop(false) => f.write_str("it stands in no loop"),
-            Self::Not(tests) => {
-                f.write_str("not: ")?;
-                joined(f, tests, " and ")
-            }
-            Self::Any(all) => {
-                for (i, tests) in all.iter().enumerate() {
-                    f.write_str(if i > 0 { ", or " } else { "" })?;
-                    joined(f, tests, " and ")?;
-                }
-                Ok(())
-            }
-            Self::Variable(name, about) => write!(f, "`${name}` {about}"),
-        }
-    }
-}
-
-fn joined<T: fmt::Display>(f: &mut fmt::Formatter<'_>, all: &[T], separator: &str) -> fmt::Result {
-    for (i, it) in all.iter().enumerate() {
-        write!(f, "{}{it}", if i > 0 { separator } else { "" })?;
-    }
-    Ok(())
-}
-
-impl fmt::Display for About {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let not = |wanted: bool| if wanted { "" } else { "not " };
-        match self {
-            Self::Is(names) => write!(f, "is {}", names.join(" or ")),
-            Self::Literal(wanted) => write!(f, "is {}a literal", not(*wanted)),
-            Self::OneOf(values) if values.len() > 8 => write!(f, "is one of {} values", values.len()),
-            Self::OneOf(values) => {
-                f.write_str("is one of ")?;
-                joined(f, values, ", ")
-            }
-            Self::Regex(regex, _) => write!(f, "matches `{regex}`"),
-            Self::Kind(kinds) => {
-                let names: Vec<String> =
-                    kinds.iter().map(|kind| format!("{kind:?}").to_lowercase()).collect();
-                write!(f, "is known to be of kind {}", names.join(" or "))
-            }
-            Self::InApi(InApi::Path(wanted)) => write!(f, "is {}in the API table", not(*wanted)),
-            Self::InApi(InApi::Under(prefix)) => write!(f, "is in the API table under `{prefix}`"),
-            Self::Ufunc(wanted) => write!(f, "is {}a ufunc", not(*wanted)),
-            Self::Given(wanted) => write!(f, "is {}given", not(*wanted)),
-            Self::Present(keywords) => write!(f, "has the keyword {}", keywords.join(" and ")),
-            Self::Absent(keywords) => write!(f, "doesn't have the keyword {}", keywords.join(" or ")),
-            Self::MaxPositional(most) => write!(f, "has at most {most} positional arguments"),
-            Self::UsedLater(wanted) => write!(f, "is {}used later", not(*wanted)),
         }
     }
 }

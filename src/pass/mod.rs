@@ -21,6 +21,7 @@ mod order;
 mod registry;
 mod schema;
 mod spelling;
+mod told;
 mod wording;
 
 use std::collections::BTreeMap;
@@ -48,6 +49,7 @@ pub use schema::PassFile;
 pub use spelling::{Aliases, Speller};
 
 use alternatives::Alternative;
+
 
 /// A loaded and checked pass.
 #[derive(Debug, Clone)]
@@ -232,6 +234,7 @@ pub struct NearMiss {
     /// The reason code that goes with it, where there is one.
     pub code: Option<Code>,
 }
+
 
 #[cfg(test)]
 mod tests;

@@ -41,7 +41,7 @@ macro_rules! match_type {
 pub struct Elements {
     /// Element type, order and shape.
     pub header: Header,
-    /// What the program calls the element type; differs from the header's where NumPy has no such type.
+    /// What the program calls the element type; differs from the header's where `NumPy` has no such type.
     pub label: String,
     /// Whether this is a program's list of numbers, not an array.
     pub list: bool,

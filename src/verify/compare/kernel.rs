@@ -1,6 +1,7 @@
 //! The inner loops of comparing: pure functions over pieces of two arrays.
 //!
 //! A ratio is an error in proportion to what is allowed: above 1, the two values disagree.
+#![allow(clippy::float_cmp, reason = "equal values have no error, whatever is allowed")]
 
 use super::tolerance::Tolerance;
 
@@ -69,10 +70,11 @@ impl<const BIG: bool> Real for Half<BIG> {
 fn half(bits: u16) -> f64 {
     let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };
     let exponent = i32::from((bits >> 10) & 0x1f);
-    let fraction = f64::from(bits & 0x3ff);
+    let digits = bits & 0x3ff;
+    let fraction = f64::from(digits);
     sign * match exponent {
         0 => fraction * 2.0_f64.powi(-24),
-        31 if bits & 0x3ff == 0 => f64::INFINITY,
+        31 if digits == 0 => f64::INFINITY,
         31 => f64::NAN,
         _ => (1024.0 + fraction) * 2.0_f64.powi(exponent - 25),
     }

@@ -21,6 +21,7 @@ use self::copy::copy;
 use self::environment::{Folders, environment};
 pub use self::scan::CopyRules;
 use self::scan::{Plan, scan};
+use self::settings::SETTINGS;
 use self::written::Manifest;
 pub use self::written::Written;
 use super::Tree;
@@ -71,9 +72,15 @@ impl WorkFolder {
 
     /// Removes everything but compiled kernels.
     pub(super) fn clear(&self) {
-        for folder in [self.active(), self.finished(), self.inputs(), self.worker(), self.logs()] {
+        let converted = self.root.join("converted");
+        for folder in [self.active(), self.finished(), self.inputs(), self.worker(), self.logs(), converted] {
             let _ = remove(&folder);
         }
+    }
+
+    /// Capture forms of files that the run `name` wrote.
+    pub(super) fn converted(&self, name: &str) -> PathBuf {
+        self.root.join("converted").join(name)
     }
 
     fn active(&self) -> PathBuf {
@@ -171,6 +178,12 @@ impl Drop for Sandbox {
     fn drop(&mut self) {
         let _ = remove(&self.root);
     }
+}
+
+/// True for files that the worker can turn into the capture form.
+pub(super) fn is_convertible(file: &Path) -> bool {
+    let extension = file.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+    extension.is_some_and(|extension| SETTINGS.converted.contains(&extension))
 }
 
 /// Removes `folder` with everything in it, also where a program took its own rights away.
