@@ -3,13 +3,17 @@
 use std::path::Path;
 use std::sync::Mutex;
 
+use crate::api::Table;
+use crate::kinds::{self, Source};
 use crate::names::{ModuleId, Project};
 use crate::pass::{Effect, Pass};
 use crate::reasons::Refusal;
 
+use super::activate::script;
 use super::activate::{self, Prepared};
 use super::facts::{PartFacts, UnitFacts};
 use super::guard::{self, Findings, Hit};
+use super::placement;
 use super::unit::{Part, Surroundings, Unit};
 use super::{Advice, Pinned, Plan, rewrite};
 
@@ -93,7 +97,27 @@ impl<'p> Planner<'p> {
             Scope::Unit => unit.parts(),
             Scope::Entry => &unit.parts()[..1],
         };
+        if pass.rules.iter().any(|rule| rule.place.is_some()) {
+            return self.guarded(&unit, pass, || self.placed(parts, pass, pinned));
+        }
         self.guarded(&unit, pass, || matches(self.around.project, parts, pass, pinned))
+    }
+
+    /// What placement makes of `parts`, the entry first.
+    fn placed(&self, parts: &[Part<'_>], pass: &Pass, pinned: &Pinned) -> Plan {
+        let entry = &parts[0];
+        let is_part = || self.around.is_part_of_another(entry);
+        let is_script = script::role(entry.module, entry.names, &pass.source_modules, is_part)
+            == script::Role::Script
+            && !self.around.is_part_of_another(entry);
+        let sources = parts.iter().enumerate().map(|(index, part)| Source {
+            module: part.module,
+            names: part.names,
+            dotted: self.around.project.dotted(part.id).to_owned(),
+            role: if index == 0 && is_script { kinds::Role::Script } else { kinds::Role::Library },
+        });
+        let host_tables: Vec<&Table> = pass.kinds.as_deref().into_iter().collect();
+        placement::plan(pass, sources.collect(), &host_tables, pinned)
     }
 
     /// What `plan` makes of the unit, unless a guard refuses it.
