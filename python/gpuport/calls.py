@@ -41,13 +41,14 @@ def prepare(job, marks: Marks, results: Results, outcome) -> Callable[[], None]:
             chosen = index % max(job.input_sets, 1)
             args, kwargs = inputs.load(job.inputs_dir, chosen)
             number = index - job.warmup if index >= job.warmup else None
-            _call(job, marks, function, args, kwargs, number, chosen, results.capture)
+            _call(job, marks, function, (args, kwargs), number, (index, chosen), results.capture)
 
     return start
 
 
-def _call(job, marks, function, args, kwargs, number, chosen, capture) -> None:
-    """One call. Whatever is asked of the device is done before a mark is made."""
+def _call(job, marks, function, inputs, number, place, capture) -> None:
+    """One call; `number` counts the marked ones. Whatever is asked of the device is done before a mark is made."""
+    args, kwargs = inputs
     on_device = job.arrays == "device"
     synchronize()
     if number is not None:
@@ -68,8 +69,8 @@ def _call(job, marks, function, args, kwargs, number, chosen, capture) -> None:
         synchronize()
         if number is not None:
             marks.mark("call-end", number)
-    if number is not None and capture is not None:
-        capture.call(chosen, returned, args, kwargs)
+    if capture is not None:
+        capture.call(place, returned, args, kwargs)
 
 
 class Yielded(list):

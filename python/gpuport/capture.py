@@ -52,8 +52,11 @@ class Capture:
             parts.append(part(f".{clean(name)}", self.value(value, f"globals.{name}")))
         self.roots["globals"] = composite("namespace", {}, parts)
 
-    def call(self, inputs_set: int, returned: object, args: tuple, kwargs: dict) -> None:
-        """Captures a call's result and its arguments as the call left them. Aliases are looked for within a call."""
+    def call(self, place: tuple[int, int], returned: object, args: tuple, kwargs: dict) -> None:
+        """Captures the result of a call and its arguments as it left them; `place` is its index and its input set.
+
+        Aliases are looked for within a call.
+        """
         self._numbers.clear()
         self._kept.clear()
         parts = [part(f"[{i}]", self.value(value, f"arguments[{i}]")) for i, value in enumerate(args)]
@@ -61,7 +64,8 @@ class Capture:
             parts.append(part(f".{clean(name)}", self.value(value, f"arguments.{name}")))
         self._calls.append(
             {
-                "set": inputs_set,
+                "index": place[0],
+                "set": place[1],
                 "return": self.value(returned, "return"),
                 "arguments": composite("arguments", {}, parts),
             }

@@ -13,7 +13,7 @@ use super::error::JudgeError;
 use super::process::{Ended, Launch, Watch, mark_pipe};
 use super::protocol::{ChangedFile, Device, Exit, JOB_SCHEMA, Job, Mode};
 use super::run::{Role, Run, read_outcome};
-use super::sandbox::{Confinement, CopyRules, Sandbox, WorkFolder, Written};
+use super::sandbox::{Confinement, CopyRules, Sandbox, WorkFolder, Written, remove};
 use super::worker::WORKER_FILES;
 use super::{Arrays, Side, Workload, process};
 
@@ -61,14 +61,8 @@ pub(super) struct Bench<'a> {
     prepared: BTreeSet<PathBuf>,
 }
 
-impl Drop for Bench<'_> {
-    fn drop(&mut self) {
-        self.work.clear();
-    }
-}
-
 impl<'a> Bench<'a> {
-    /// A bench in the folder `root`.
+    /// A bench with a folder of its own in `root`.
     pub(super) fn new(
         root: &Path,
         rules: &'a CopyRules,
@@ -101,7 +95,6 @@ impl<'a> Bench<'a> {
         };
         let sandbox = sandbox.set_aside(&self.work, &name)?;
         Ok(Run {
-            name,
             role: order.role,
             mode: order.mode,
             ended,
@@ -110,9 +103,11 @@ impl<'a> Bench<'a> {
             ran_at,
             confined,
             captured: order.capture,
+            converted: self.work.converted(&name),
             stdout,
             stderr,
             sandbox,
+            name,
         })
     }
 
@@ -123,7 +118,7 @@ impl<'a> Bench<'a> {
         stdout: &Path,
         stderr: &Path,
     ) -> Result<(Ended, bool), JudgeError> {
-        let failed = |error| JudgeError::io(self.work.root(), error);
+        let failed = |error| JudgeError::io(self.work.hidden(), error);
         let marks = mark_pipe().map_err(failed)?;
         let job_path = self.work.worker().join("job.json");
         self.write_job(&job_path, order, sandbox, marks.1.as_raw_fd())?;
@@ -162,8 +157,8 @@ impl<'a> Bench<'a> {
         if mode == Mode::Inputs {
             writable.push(&inputs);
         }
-        Confinement::new(&writable, &[&inputs, &worker], self.work.root())
-            .map_err(|error| JudgeError::io(self.work.root(), error))
+        Confinement::new(&writable, &[&inputs, &worker], self.work.hidden())
+            .map_err(|error| JudgeError::io(self.work.hidden(), error))
     }
 
     fn write_job(
@@ -219,6 +214,15 @@ impl<'a> Bench<'a> {
 
     /// Runs `python` with `arguments` in the worker's folder, outside any copy. Yields what it printed.
     pub(super) fn ask(&self, python: &Path, arguments: Vec<OsString>) -> Result<(Ended, String), JudgeError> {
+        self.ask_confined(python, arguments, None)
+    }
+
+    fn ask_confined(
+        &self,
+        python: &Path,
+        arguments: Vec<OsString>,
+        confinement: Option<&Confinement>,
+    ) -> Result<(Ended, String), JudgeError> {
         let worker = self.work.worker();
         let launch = Launch {
             program: python,
@@ -231,12 +235,48 @@ impl<'a> Bench<'a> {
             timeout: QUESTION_LIMIT,
             interrupt: self.interrupt,
             watch: Watch::Nothing,
-            confinement: None,
+            confinement,
         };
         let ended = mark_pipe()
             .and_then(|marks| process::run(&launch, marks))
             .map_err(|error| python_failed(python, error))?;
         Ok((ended, fs::read_to_string(&launch.stdout).unwrap_or_default()))
+    }
+
+    /// Turns the file `path` that `run` wrote into the capture form, in a process of its own that may write nothing
+    /// else. Where that can't be done, says why; the file is then compared byte by byte.
+    pub(super) fn convert(
+        &self,
+        python: &Path,
+        run: &Run,
+        path: &Path,
+    ) -> Result<Option<String>, JudgeError> {
+        let target = run.converted.join(path);
+        if target.exists() {
+            return Ok(None);
+        }
+        fs::create_dir_all(&target).map_err(|error| JudgeError::io(&target, error))?;
+        let worker = self.work.worker();
+        let confinement = if self.confine {
+            Confinement::new(&[&target], &[&worker, run.sandbox.root()], self.work.hidden())
+                .map_err(|error| JudgeError::io(self.work.hidden(), error))?
+        } else {
+            None
+        };
+        let file = run.sandbox.project().join(path);
+        let arguments =
+            vec![worker.join("worker.py").into(), "convert".into(), file.into(), target.clone().into()];
+        let (ended, _) = self.ask_confined(python, arguments, confinement.as_ref())?;
+        if ended.exit == Exit::Status(0) {
+            return Ok(None);
+        }
+        remove(&target)?;
+        let said = fs::read_to_string(self.log("question", "stderr")).unwrap_or_default();
+        Ok(Some(format!(
+            "{} was compared by its bytes: {}",
+            path.display(),
+            said.lines().last().unwrap_or_default()
+        )))
     }
 
     /// The worker's file `name`.

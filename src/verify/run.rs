@@ -1,7 +1,7 @@
 //! A run that is over: what the judge saw of it, what the child said, and what it left behind.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::error::JudgeError;
 use super::process::Ended;
 use super::protocol::{CaptureDir, End, Exit, Mark, Mode, Outcome};
-use super::sandbox::{Sandbox, Written};
+use super::sandbox::{Sandbox, Written, remove};
 
 /// The largest outcome that is read.
 const OUTCOME_CAP: u64 = 64 << 20;
@@ -69,6 +69,8 @@ pub(super) struct Run {
     pub(super) stdout: PathBuf,
     /// Its standard error.
     pub(super) stderr: PathBuf,
+    /// Where capture forms of its files go: a folder that it could not write.
+    pub(super) converted: PathBuf,
     /// Its copy, moved aside.
     pub(super) sandbox: Sandbox,
 }
@@ -85,7 +87,7 @@ impl Run {
             stdout_sha256: self.ended.stdout.sha256.clone(),
             root: self.sandbox.project(),
             written: self.written.files.clone(),
-            converted: None,
+            converted: Some(self.converted.clone()),
             removed: self.written.removed.clone(),
             exit: self.ended.exit,
             exception: outcome
@@ -135,8 +137,27 @@ impl Run {
         lines.into_iter().rev().collect::<Vec<_>>().join("\n")
     }
 
+    /// Whether both runs left the same bytes at `path`, a plain file in both.
+    pub(super) fn has_same_file(&self, other: &Self, path: &Path) -> bool {
+        let open = |run: &Self| File::open(run.sandbox.project().join(path)).map(BufReader::new);
+        let (Ok(mut one), Ok(mut two)) = (open(self), open(other)) else { return false };
+        loop {
+            let (Ok(left), Ok(right)) = (one.fill_buf(), two.fill_buf()) else { return false };
+            let count = left.len().min(right.len());
+            if left[..count] != right[..count] || (count == 0 && left.len() != right.len()) {
+                return false;
+            }
+            if count == 0 {
+                return true;
+            }
+            one.consume(count);
+            two.consume(count);
+        }
+    }
+
     /// Removes what it left.
     pub(super) fn remove(self) -> Result<(), JudgeError> {
+        remove(&self.converted)?;
         self.sandbox.remove()
     }
 }

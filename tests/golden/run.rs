@@ -101,7 +101,7 @@ fn run_on(scenario: &Scenario, before: Files) -> Result<Outcome, String> {
         let planned_on = files.clone();
         for (path, edits) in &plan.edits {
             let file = SourceFile::from_bytes(path, &files[path]).map_err(|error| error.to_string())?;
-            let bytes = file.encode(&edits.apply(&file.text)).map_err(|error| error.to_string())?;
+            let bytes = file.rewritten(edits).map_err(|error| error.to_string())?;
             files.insert(path.clone(), bytes);
         }
         steps.push((planned_on, plan));
@@ -122,7 +122,7 @@ pub(crate) fn invariants(scenario: &Scenario, outcome: &Outcome) -> Result<(), S
         for (path, edits) in &plan.edits {
             let before = checks::module(path, &files[path]).ok_or("a file that doesn't parse was changed")?;
             let text = edits.apply(before.text());
-            let bytes = before.file.encode(&text).map_err(|error| error.to_string())?;
+            let bytes = before.file.rewritten(edits).map_err(|error| error.to_string())?;
             let after = checks::module(path, &bytes)
                 .ok_or_else(|| format!("the candidate does not parse:\n{text}"))?;
             checks::keeps_the_rest(&before, edits, &after)?;

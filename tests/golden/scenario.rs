@@ -1,5 +1,6 @@
 //! A scenario: one Markdown file with input files, options, the expected diff and the expected report.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -129,7 +130,7 @@ impl Scenario {
         for (range, language, text) in [(&self.diff, "diff", diff), (&self.report, "report", report)] {
             if range.is_none() && !text.is_empty() {
                 out.truncate(out.trim_end().len());
-                out.push_str(&format!("\n\n```{language}\n{text}```\n"));
+                let _ = write!(out, "\n\n```{language}\n{text}```\n");
             }
         }
         out
@@ -173,8 +174,11 @@ fn blocks(markdown: &str) -> Result<Vec<Block>, String> {
     }
 }
 
+/// `file=a.py` of an info string.
+type Attribute<'i> = (&'i str, &'i str);
+
 /// `python [file=a.py newline=crlf]` as language and attributes.
-fn split_info(info: &str) -> Result<(&str, Vec<(&str, &str)>), String> {
+fn split_info(info: &str) -> Result<(&str, Vec<Attribute<'_>>), String> {
     let Some((language, rest)) = info.split_once('[') else {
         return Ok((info.trim(), Vec::new()));
     };
@@ -186,7 +190,7 @@ fn split_info(info: &str) -> Result<(&str, Vec<(&str, &str)>), String> {
     Ok((language.trim(), attributes))
 }
 
-fn input(language: &str, attributes: &[(&str, &str)], body: &str) -> Result<Input, String> {
+fn input(language: &str, attributes: &[Attribute<'_>], body: &str) -> Result<Input, String> {
     let mut path = (language == "python").then(|| "main.py".to_owned());
     let mut text = body.to_owned();
     let mut latin1 = false;

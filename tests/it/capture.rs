@@ -141,7 +141,7 @@ fn contract() -> Contract {
         arrays: Arrays::Host,
         max_fallback: 0.0,
         runs: 1,
-        timeout: Duration::from_secs(60),
+        timeout: Duration::from_mins(1),
         volatile: Vec::new(),
         tolerance: BTreeMap::new(),
     }
@@ -155,7 +155,8 @@ fn compared(before: &str, after: &str) -> Comparison {
 }
 
 fn messages(comparison: &Comparison) -> String {
-    comparison.findings.iter().map(|finding| format!("{} {}\n", finding.code, finding.message)).collect()
+    let told = comparison.findings.iter().map(|finding| format!("{} {}\n", finding.code, finding.message));
+    told.collect::<Vec<_>>().concat()
 }
 
 /// Two scripts agree.
@@ -179,10 +180,10 @@ fn differ(before: &str, after: &str, expected: &[&str]) {
 
 #[test]
 fn a_script_runs_as_under_the_interpreter() {
-    let text = r#"
+    let text = r"
 import sys, os, __main__
 from __future__ import annotations
-"#;
+";
     let failed = run_script(text);
     assert_eq!(failed.outcome.unwrap().exception.unwrap().type_name, "builtins.SyntaxError");
     let program = r#"
@@ -494,7 +495,7 @@ _day = pd.Timestamp("2020-01-01", tz="Europe/Berlin")
 
 #[test]
 fn models_graphs_and_sparse_matrices_are_compared_by_their_parts() {
-    let prelude = r#"
+    let prelude = r"
 from sklearn.linear_model import Ridge as _Ridge
 from sklearn.ensemble import RandomForestClassifier as _Forest
 from sklearn.pipeline import make_pipeline as _pipeline
@@ -506,7 +507,7 @@ def _graph(*edges, **more):
     g.add_weighted_edges_from(edges)
     return g
 _m = sp.csr_matrix([[0, 1.0], [2.0, 0]])
-"#;
+";
     let cases = [
         ("_Ridge().fit(_x, [0, 1, 2, 3])", "_Ridge().fit(_x, [0, 1, 2, 3])", ""),
         ("_Ridge().fit(_x, [0, 1, 2, 3])", "_Ridge().fit(_x, [0, 1, 2, 4])", "x.coef_[0]"),

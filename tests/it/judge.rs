@@ -66,7 +66,7 @@ impl Case {
                 arrays: Arrays::Host,
                 max_fallback: 0.1,
                 runs: 7,
-                timeout: Duration::from_secs(60),
+                timeout: Duration::from_mins(1),
                 volatile: Vec::new(),
                 tolerance: BTreeMap::new(),
             },
@@ -142,9 +142,9 @@ fn snapshot(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                open.push(path)
+                open.push(path);
             } else {
-                drop(found.insert(path.clone(), fs::read(path).unwrap()))
+                found.insert(path.clone(), fs::read(path).unwrap());
             }
         }
     }
@@ -205,6 +205,22 @@ fn a_faster_program_is_accepted_by_its_interval() {
     expect(&judgement, Verdict::Accepted, None);
     let timing = judgement.evidence.timing.unwrap();
     assert!(timing.speedup.low > 1.05 && timing.speedup.ratio > 1.5, "{timing:?}");
+}
+
+#[test]
+fn several_judges_share_a_folder_and_leave_nothing_in_it() {
+    let case = Case::script(SUM);
+    let before = case.side(&[]);
+    let mut judges = [(); 2].map(|()| Judge::new(&before, &case.contract, case.options()).unwrap());
+    for _ in 0..2 {
+        for judge in &mut judges {
+            let judgement = judge.judge(&case.side(&[("main.py", SUM)]), &case.claim).unwrap();
+            expect(&judgement, Verdict::Accepted, None);
+        }
+    }
+    drop(judges);
+    let left: Vec<_> = fs::read_dir(&case.work).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| name == "cache"), "{left:?}");
 }
 
 #[test]
@@ -335,7 +351,7 @@ fn a_program_that_spoils_its_surroundings_ends_in_a_verdict() {
     check("import shutil, os; shutil.rmtree(os.getcwd())", &[Verdict::Rejected]);
     check("import time; time.perf_counter = lambda: 0.0", &[Verdict::Accepted, Verdict::Rejected]);
     check(
-        "import os, signal\nfor s in (1, 2, 13, 15): signal.signal(s, signal.SIG_IGN)",
+        "import os, signal\nfor s in (1, 2, 13, 15): signal.signal(s, signal.SIG_IGN)\ndel s",
         &[Verdict::Accepted],
     );
     check(
@@ -402,7 +418,7 @@ fn writing_outside_the_copy_is_kept_from_happening() {
 fn results_of_other_runs_can_not_be_read() {
     let case = Case::script(SUM);
     let after = format!(
-        "import glob\nfor path in glob.glob({:?} + '/finished/*/capture/*'):\n    open(path).read()\n{SUM}",
+        "import glob\nfor path in glob.glob({:?} + '/*/finished/*/capture/*'):\n    open(path).read()\n{SUM}",
         case.work
     );
     let judgement = case.candidate(&after);
@@ -438,6 +454,49 @@ fn a_module_loaded_from_elsewhere_decides_nothing() {
     case.claim.changed = vec![ChangedLines { change: None, path: "helper.py".into(), lines: vec![(2, 2)] }];
     let after = "def total(x):\n    return x[0] + x[1]\n";
     expect(&case.judge(&[("helper.py", after)]), Verdict::Inconclusive, Some("GP513"));
+}
+
+#[test]
+fn a_change_that_never_runs_is_named_and_not_verified() {
+    let main = "import sys\ndef used():\n    return 1 + 1\ndef unused():\n    return 2 + 2\nprint(used())\n";
+    let mut case = Case::script(main);
+    let change = |name: &str, line| ChangedLines {
+        change: Some(ChangeId(name.to_owned())),
+        path: "main.py".into(),
+        lines: vec![(line, line)],
+    };
+    case.claim.changed = vec![change("used", 3), change("unused", 5)];
+    let after = main.replace("1 + 1", "2").replace("2 + 2", "4");
+    let judgement = case.candidate(&after);
+    expect(&judgement, Verdict::Unverified, Some("GP514"));
+    assert_eq!(judgement.uncovered, [ChangeId("unused".to_owned())]);
+    case.claim.changed.pop();
+    expect(&case.candidate(&main.replace("1 + 1", "2")), Verdict::Accepted, None);
+}
+
+#[test]
+fn a_changed_module_that_is_never_imported_is_not_verified() {
+    let mut case = Case::new(&[("main.py", SUM), ("other.py", "x = 1\n")]);
+    case.claim.changed = vec![ChangedLines { change: None, path: "other.py".into(), lines: vec![(1, 1)] }];
+    expect(&case.judge(&[("other.py", "x = 2\n")]), Verdict::Unverified, Some("GP514"));
+}
+
+#[test]
+fn pictures_are_compared_by_their_pixels() {
+    let has_pillow = Command::new(python()).args(["-c", "import PIL"]).output().unwrap().status.success();
+    if !has_pillow {
+        return;
+    }
+    let write = |level: u32, value: u32| {
+        format!(
+            "import numpy, PIL.Image\na = numpy.full((64, 64), {value}, dtype='uint8')\n\
+             PIL.Image.fromarray(a).save('out.png', compress_level={level})\ndel a\n"
+        )
+    };
+    let case = Case::script(&write(9, 7));
+    // Other bytes, the same pixels.
+    expect(&case.candidate(&write(0, 7)), Verdict::Accepted, None);
+    assert_eq!(case.candidate(&write(9, 8)).verdict, Verdict::Rejected);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::super::sources::{self, Sources};
 use crate::names::Project;
 use crate::pass::Pass;
-use crate::plan::{Advice, Change, Pinned, Plan, plan_unit};
+use crate::plan::{Advice, Change, Pinned, Plan, Planner};
 use crate::reasons::Refusal;
 use crate::source::Module;
 
@@ -49,16 +49,12 @@ pub fn plan_files(sources: &Sources, files: &[PathBuf], passes: &[Arc<Pass>]) ->
     }
     let mut project = Project::load(&sources.root, modules);
     for pass in passes {
-        let entries: Vec<PathBuf> = project
-            .ids()
-            .map(|id| project.module(id))
-            .filter(|module| mentions(module, pass))
-            .map(|module| module.file.path.clone())
-            .collect();
+        let entries: Vec<PathBuf> = project.ids().map(|id| project.module(id).file.path.clone()).collect();
+        let planner = Planner::new(&project);
         let plans: Vec<(PathBuf, Plan)> = entries
             .into_par_iter()
             .map(|entry| {
-                let plan = plan_unit(&project, &entry, pass, &Pinned::new());
+                let plan = planner.file(&entry, pass, &Pinned::new());
                 (entry, plan)
             })
             .collect();
@@ -69,11 +65,6 @@ pub fn plan_files(sources: &Sources, files: &[PathBuf], passes: &[Arc<Pass>]) ->
     }
     planned.skipped.sort();
     Ok(planned)
-}
-
-/// False where nothing of `pass` can concern `module`: a cheap look at the text.
-fn mentions(module: &Module, pass: &Pass) -> bool {
-    pass.source_modules.iter().any(|name| module.text().contains(name.as_str()))
 }
 
 /// Files what `plans` say under their files, and returns the files they change with their new modules.

@@ -66,6 +66,8 @@ pub struct Capture {
 /// What one call of a function left behind.
 #[derive(Debug, Deserialize)]
 pub struct Call {
+    /// Which of all calls it is, warm-up included, from 0.
+    pub index: u32,
     /// Which set of inputs the function was called with.
     pub set: u32,
     /// What it returned.

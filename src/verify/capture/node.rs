@@ -52,7 +52,7 @@ pub enum Node {
         /// The number.
         to: u64,
     },
-    /// An array or a NumPy scalar.
+    /// An array or a `NumPy` scalar.
     Array(Array),
     /// A vector of texts.
     Text(Text),

@@ -6,7 +6,7 @@ use super::source::Source;
 
 /// Headers longer than this hold no plain array.
 const HEADER_LIMIT: usize = 64 << 10;
-/// As many dimensions as NumPy itself allows.
+/// As many dimensions as `NumPy` itself allows.
 const RANK_LIMIT: usize = 64;
 
 /// Why a file is no array that can be compared.
@@ -34,7 +34,7 @@ pub struct Header {
 /// An element type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dtype {
-    /// As NumPy writes it: `<f8`.
+    /// As `NumPy` writes it: `<f8`.
     pub text: String,
     /// What the bytes mean.
     pub kind: Kind,
@@ -62,7 +62,7 @@ pub enum Kind {
 }
 
 impl Dtype {
-    /// Reads NumPy's text for a plain type.
+    /// Reads `NumPy`'s text for a plain type.
     pub fn parse(text: &str) -> Result<Self, NpyError> {
         let unsupported = || NpyError::Unsupported(text.chars().take(80).collect());
         let (order, rest) = match text.as_bytes().first() {
@@ -103,7 +103,7 @@ impl Header {
 pub fn checked_size(shape: &[u64], size: usize) -> Option<(u64, u64)> {
     let count = shape.iter().try_fold(1_u64, |count, extent| count.checked_mul(*extent))?;
     let bytes = count.checked_mul(size as u64)?;
-    (bytes <= i64::MAX as u64).then_some((count, bytes))
+    i64::try_from(bytes).is_ok().then_some((count, bytes))
 }
 
 /// Reads a header and returns it with the elements, whose size is exactly what the header says.

@@ -46,6 +46,7 @@ impl Source {
     }
 
     /// The same without its first `count` bytes, or as many as there are.
+    #[must_use]
     pub fn skip(mut self, count: u64) -> Self {
         let count = count.min(self.len);
         self.offset += count;

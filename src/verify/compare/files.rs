@@ -104,7 +104,11 @@ pub fn written(before: &CaptureDir, after: &CaptureDir, terms: &Terms<'_>, repor
                 report.differs(&output, codes::MISSING, format!("{output}: it is not written any more"));
             }
             _ => {
-                report.differs(&output, codes::SURPLUS, format!("{output}: the original writes no such file"))
+                report.differs(
+                    &output,
+                    codes::SURPLUS,
+                    format!("{output}: the original writes no such file"),
+                );
             }
         }
     }
@@ -224,7 +228,7 @@ fn npz(
             }
             (true, false) => report.differs(&member, codes::MISSING, format!("{member}: it is missing")),
             _ => {
-                report.differs(&member, codes::SURPLUS, format!("{member}: the original has no such member"))
+                report.differs(&member, codes::SURPLUS, format!("{member}: the original has no such member"));
             }
         }
     }

@@ -279,15 +279,15 @@ pub fn text_findings(
     tolerance: Tolerance,
 ) {
     if let Mode::Learn(profile) = &mut report.mode {
-        if found.lines.0 != found.lines.1 {
-            profile.volatile.insert(path.to_owned());
-        } else {
+        if found.lines.0 == found.lines.1 {
             if found.count > 0 {
                 profile.texts.insert(path.to_owned(), found.volatile());
             }
             if let Some(worst) = &found.worst {
                 profile.noise.insert(path.to_owned(), worst.ratio() * tolerance.rtol);
             }
+        } else {
+            profile.volatile.insert(path.to_owned());
         }
         return;
     }

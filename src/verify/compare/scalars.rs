@@ -1,4 +1,4 @@
-//! Scalars: Python's own, NumPy's, and arrays without dimensions, brought to one form.
+//! Scalars: Python's own, `NumPy`'s, and arrays without dimensions, brought to one form.
 
 use super::arrays::Elements;
 use crate::verify::capture::node::Node;
@@ -16,7 +16,7 @@ pub struct Scalar {
     pub device: Option<String>,
 }
 
-/// The node as a number, where it is one: Python's numbers have the width that NumPy gives them.
+/// The node as a number, where it is one: Python's numbers have the width that `NumPy` gives them.
 pub fn scalar(capture: &Capture, node: &Node) -> Option<Result<Scalar, CaptureError>> {
     let plain = |dtype: &str, bytes: &[u8]| {
         let elements = Dtype::parse(dtype).map_err(CaptureError::from);

@@ -98,7 +98,7 @@ pub fn compare(
 impl Text {
     /// Notes a pair of unequal tokens.
     fn take(&mut self, call: Difference) {
-        if call.error.is_none_or(|(error, allowed)| !(error <= allowed)) {
+        if call.ratio() > 1.0 {
             self.count += 1;
             if self.differences.len() < KEPT {
                 self.differences.push(call);
@@ -130,6 +130,7 @@ impl Difference {
     /// The error in proportion to what is allowed.
     pub fn ratio(&self) -> f64 {
         match self.error {
+            Some((0.0, _)) => 0.0,
             Some((error, allowed)) if error < f64::INFINITY => error / allowed,
             _ => f64::INFINITY,
         }
@@ -206,7 +207,7 @@ fn compare_lines(
 fn judge(before: Number<'_>, after: Number<'_>, tolerance: Tolerance, scale: f64) -> (f64, f64) {
     let (a, b) = (before.value, after.value);
     if let (Some(unit_a), Some(unit_b)) = (before.unit, after.unit) {
-        if a == b || (a.is_nan() && b.is_nan()) {
+        if a.total_cmp(&b).is_eq() || a - b == 0.0 || (a.is_nan() && b.is_nan()) {
             return (0.0, 0.0);
         }
         if a.is_finite() && b.is_finite() {

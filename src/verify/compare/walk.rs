@@ -15,7 +15,7 @@ use crate::verify::capture::{Capture, CaptureError, Numbers, numbers};
 /// How strict types are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Nobody takes the value over: a device array is as good as a host array, a NumPy scalar as a Python number.
+    /// Nobody takes the value over: a device array is as good as a host array, a `NumPy` scalar as a Python number.
     Left,
     /// A caller gets the value: its type is part of it.
     Returned,

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use super::baseline::Baseline;
 use super::trial::{Answer, Trial, end_of, place_of, short};
 use crate::verify::compare::compare_captures;
 use crate::verify::error::JudgeError;
@@ -9,6 +10,7 @@ use crate::verify::evidence::ComparisonRecord;
 use crate::verify::protocol::{Device, End, Exit, Mode, Raised};
 use crate::verify::requires::Requirement;
 use crate::verify::run::{Role, Run};
+use crate::verify::sandbox::is_convertible;
 use crate::verify::{Verdict, codes, why};
 
 impl Trial<'_, '_> {
@@ -64,7 +66,7 @@ impl Trial<'_, '_> {
         if let Some(verdict) = self.candidate_failed(&run) {
             return Ok(Some(verdict));
         }
-        let verdict = self.compare(&run);
+        let verdict = self.compare(&run)?;
         self.captured = Some(run);
         Ok(verdict)
     }
@@ -105,8 +107,9 @@ impl Trial<'_, '_> {
     }
 
     /// Compares the candidate's run with the original's, and answers where they don't agree.
-    pub(super) fn compare(&mut self, run: &Run) -> Option<Verdict> {
-        let baseline = self.judge.baseline.as_ref()?;
+    pub(super) fn compare(&mut self, run: &Run) -> Answer {
+        self.convert_files(run)?;
+        let Some(baseline) = &self.judge.baseline else { return Ok(None) };
         let (mut before, mut noise) = (baseline.first.capture(), baseline.second.capture());
         let after = run.capture();
         if !after.dir.exists() {
@@ -116,25 +119,18 @@ impl Trial<'_, '_> {
             }
         }
         let result = compare_captures(&before, &after, Some(&noise), self.judge.contract);
-        let record =
-            ComparisonRecord { before: baseline.first.name.clone(), after: run.name.clone(), result };
-        let special = (baseline.first.written.special != run.written.special).then(|| {
-            let (one, other) = (&baseline.first.written.special, &run.written.special);
-            format!("links, pipes or devices differ: {one:?} in the original, {other:?} in the candidate")
-        });
-        let overflow = (!before.stdout_complete || !after.stdout_complete)
-            && before.stdout_sha256 != after.stdout_sha256
-            || baseline.first.written.truncated
-            || run.written.truncated;
-        self.evidence.findings.extend(record.result.findings.iter().chain(&record.result.undecided).cloned());
-        let (differs, undecided) = (!record.result.findings.is_empty(), !record.result.undecided.is_empty());
-        let nothing = record.result.compared_count == 0;
-        self.evidence.comparisons.push(record);
-        if let Some(special) = &special {
-            self.find(codes::SPECIAL_FILES, special.clone(), None);
+        let special = special_files(&baseline.first, run);
+        let overflow = overflows(&baseline.first, run);
+        let before = baseline.first.name.clone();
+        self.evidence.findings.extend(result.findings.iter().chain(&result.undecided).cloned());
+        let (differs, undecided) = (!result.findings.is_empty(), !result.undecided.is_empty());
+        let nothing = result.compared_count == 0;
+        self.evidence.comparisons.push(ComparisonRecord { before, after: run.name.clone(), result });
+        if let Some(message) = special {
+            return Ok(Some(self.decide(Verdict::Rejected, codes::SPECIAL_FILES, message)));
         }
-        if differs || special.is_some() {
-            return Some(Verdict::Rejected);
+        if differs {
+            return Ok(Some(Verdict::Rejected));
         }
         if overflow {
             let message =
@@ -145,7 +141,23 @@ impl Trial<'_, '_> {
             let message = "the workload leaves nothing behind that could be compared: print, return or write its results";
             self.find(codes::NOTHING_COMPARED, message, None);
         }
-        (undecided || overflow || nothing).then_some(Verdict::Inconclusive)
+        Ok((undecided || overflow || nothing).then_some(Verdict::Inconclusive))
+    }
+
+    /// Turns files of known formats that differ into the capture form.
+    fn convert_files(&mut self, run: &Run) -> Result<(), JudgeError> {
+        let Some(Baseline { first, second }) = &self.judge.baseline else { return Ok(()) };
+        let python = &self.judge.before.python;
+        for path in run.written.files.iter().filter(|path| is_convertible(path)) {
+            let everywhere = [first, second].iter().all(|other| other.written.files.contains(path));
+            if !everywhere || (first.has_same_file(run, path) && first.has_same_file(second, path)) {
+                continue;
+            }
+            for side in [first, second, run] {
+                self.evidence.notes.extend(self.judge.bench.convert(python, side, path)?);
+            }
+        }
+        Ok(())
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "questions have one type")]
@@ -158,6 +170,21 @@ impl Trial<'_, '_> {
             Some(message) => Ok(Some(self.decide(Verdict::Inconclusive, codes::LOADED_ELSEWHERE, message))),
         }
     }
+}
+
+/// How the links, pipes and devices of two runs differ, if they do.
+fn special_files(before: &Run, after: &Run) -> Option<String> {
+    let (one, other) = (&before.written.special, &after.written.special);
+    let message =
+        || format!("links, pipes or devices differ: {one:?} in the original, {other:?} in the candidate");
+    (one != other).then(message)
+}
+
+/// Whether there was more output than is kept, beyond which the two may differ.
+fn overflows(before: &Run, after: &Run) -> bool {
+    let (one, other) = (&before.ended.stdout, &after.ended.stdout);
+    let printed = !(one.complete && other.complete) && one.sha256 != other.sha256;
+    printed || before.written.truncated || after.written.truncated
 }
 
 /// A changed module that `run` loaded from elsewhere than its copy.

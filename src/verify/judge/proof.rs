@@ -107,9 +107,9 @@ fn coverage(changed: &super::ChangedLines, covered: &[Covered]) -> ChangeCoverag
     }
 }
 
-/// True where lines could run and none did. A file that was never loaded has no executable lines, and none that ran.
+/// True where lines can run and none did. Where none can, as in comments, there is nothing that had to.
 fn is_idle(change: &ChangeCoverage) -> bool {
-    change.executed.is_empty()
+    change.executed.is_empty() && !change.executable.is_empty()
 }
 
 /// Why what the child counted is no evidence, if it isn't.
@@ -161,6 +161,7 @@ mod tests {
     #[test]
     fn a_change_counts_as_run_when_one_of_its_lines_did() {
         let check = |lines: &[(u32, u32)], executed: &[u32], idle: bool| {
+            // Line 20 is the last that can run.
             let changed = ChangedLines {
                 change: Some(ChangeId("p:main.py:f".to_owned())),
                 path: "main.py".into(),
@@ -174,6 +175,7 @@ mod tests {
         check(&[(3, 5)], &[1, 2, 6], true);
         check(&[(3, 3), (9, 12)], &[12], false);
         check(&[(3, 5)], &[], true);
+        check(&[(21, 22)], &[], false);
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl Trial<'_, '_> {
             let run = self.run(role, Mode::Time, capture, number)?;
             let timed = match role {
                 Role::Before => self.timed_original(&run, &mut lower_bound),
-                Role::After => self.timed_candidate(&run),
+                Role::After => self.timed_candidate(&run)?,
             };
             run.remove()?;
             match timed {
@@ -81,17 +81,17 @@ impl Trial<'_, '_> {
         self.seconds(run)
     }
 
-    fn timed_candidate(&mut self, run: &Run) -> Result<f64, Verdict> {
+    fn timed_candidate(&mut self, run: &Run) -> Result<Result<f64, Verdict>, JudgeError> {
         if let Some(verdict) = self.candidate_failed(run) {
-            return Err(verdict);
+            return Ok(Err(verdict));
         }
-        if let Some(verdict) = self.compare(run) {
+        if let Some(verdict) = self.compare(run)? {
             let message =
                 "a timed run of the candidate left other results than the run that was judged first";
             self.find(codes::UNSTEADY, message, None);
-            return Err(verdict);
+            return Ok(Err(verdict));
         }
-        self.seconds(run)
+        Ok(self.seconds(run))
     }
 
     /// What the metric says of `run`.
