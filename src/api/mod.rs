@@ -204,6 +204,8 @@ pub enum Returns {
     Number,
     /// An array for each slice given, stacked: `numpy.mgrid[0:2, 0:3]`.
     Grid,
+    /// The first argument.
+    Same,
     /// An array or a scalar.
     Value,
     /// A tuple of these.

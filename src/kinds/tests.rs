@@ -307,3 +307,19 @@ fn scopes_have_an_owner() {
     assert_eq!(inner.region, RegionId(1));
     assert_ne!(inner.scope, ScopeId(0));
 }
+
+#[test]
+fn spectra_stay_arrays() {
+    check(
+        "u = np.ones((4, 4))
+f = np.fft.fftshift(np.fft.fft2(u))
+f  # array2
+power = np.abs(f) ** 2
+power  # array2
+power.ravel()  # array1
+which = np.digitize(power.ravel(), np.linspace(0.0, 0.5, 20))
+which  # array1 int
+np.bincount(which, weights=power.ravel(), minlength=8)  # array1
+",
+    );
+}

@@ -29,7 +29,7 @@ impl<'a> Inference<'_, 'a> {
         let whole = self.value(slice);
         match slice {
             Expr::Tuple(tuple) => {
-                tuple.elts.iter().map(|it| self.kinds.of(self.source, it).clone()).collect()
+                tuple.elts.iter().map(|it| self.seen(it).clone()).collect()
             }
             _ => vec![whole],
         }

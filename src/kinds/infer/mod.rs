@@ -293,6 +293,20 @@ impl<'p, 'a> Inference<'p, 'a> {
         }
     }
 
+    /// The kind of an expression that has been looked at.
+    fn seen(&self, expression: &Expr) -> &Kind {
+        const NEVER: &Kind = &Kind::Never;
+        node(expression).and_then(|at| self.kinds.nodes[self.source.0 as usize].get(at)).unwrap_or(NEVER)
+    }
+
+    /// The kind of an argument; of a starred one, of its elements.
+    fn seen_argument(&self, expression: &Expr) -> Kind {
+        match expression {
+            Expr::Starred(it) => self.seen(&it.value).element(),
+            _ => self.seen(expression).clone(),
+        }
+    }
+
     fn set(&mut self, expression: &Expr, kind: Kind) -> Kind {
         if let Some(at) = node(expression) {
             self.kinds.nodes[self.source.0 as usize][at] = kind.clone();

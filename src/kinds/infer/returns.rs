@@ -30,10 +30,10 @@ impl<'a> Inference<'_, 'a> {
         let mut operands: Vec<Kind> = receiver.into_iter().cloned().collect();
         let names: Vec<String> = entry.arrays.iter().filter(|it| !is_output(it)).cloned().collect();
         let taken = arguments(call, parameters, &names);
-        operands.extend(taken.into_iter().map(|it| self.kinds.of_argument(self.source, it)));
+        operands.extend(taken.into_iter().map(|it| self.seen_argument(it)));
         for name in &entry.sequences {
             if let Some(given) = argument(call, parameters, name) {
-                operands.push(self.kinds.of_argument(self.source, given));
+                operands.push(self.seen_argument(given));
             }
         }
         let seen = Seen { call, parameters, receiver: receiver.cloned(), operands };
@@ -57,7 +57,7 @@ impl<'a> Inference<'_, 'a> {
     ) -> Kind {
         let parameters = entry.parameters.as_deref().unwrap_or_default();
         let mut operands: Vec<Kind> = receiver.into_iter().cloned().collect();
-        let positional = call.arguments.args.iter().map(|it| self.kinds.of_argument(self.source, it));
+        let positional = call.arguments.args.iter().map(|it| self.seen_argument(it));
         operands.extend(positional);
         let seen = Seen { call, parameters, receiver: receiver.cloned(), operands };
         let kind = self.of_returns(&entry.returns, &seen);
@@ -89,6 +89,7 @@ impl<'a> Inference<'_, 'a> {
                 Kind::Numpy => Kind::Python,
                 other => other,
             },
+            Returns::Same => seen.operands.first().cloned().unwrap_or(Kind::Unknown),
             Returns::Value => Kind::VALUE,
             Returns::Tuple(parts) => {
                 Kind::tuple(parts.iter().map(|it| self.of_returns(it, seen)).collect::<Vec<_>>())
@@ -117,7 +118,7 @@ impl<'a> Inference<'_, 'a> {
 
     /// An array of the shape that `shape` spells.
     fn of_shape(&self, shape: &Expr) -> Kind {
-        match (shape, self.kinds.of(self.source, shape)) {
+        match (shape, self.seen(shape)) {
             (Expr::List(list), _) => u8::try_from(list.elts.len()).map_or(Kind::ARRAY, Kind::rank),
             (_, Kind::Python | Kind::Numpy | Kind::Number) => Kind::rank(1),
             (_, Kind::Tuple(elements)) => u8::try_from(elements.len()).map_or(Kind::ARRAY, Kind::rank),
@@ -148,7 +149,7 @@ impl<'a> Inference<'_, 'a> {
             return Kind::Array(Array::of_rank(rank));
         }
         let Some(axis) = seen.given("axis") else { return Kind::Numpy };
-        let gone = match (axis, self.kinds.of(self.source, axis)) {
+        let gone = match (axis, self.seen(axis)) {
             (Expr::NoneLiteral(_), _) => return Kind::Numpy,
             (Expr::Tuple(axes), _) => u8::try_from(axes.elts.len()).ok(),
             (_, Kind::Python | Kind::Numpy | Kind::Number) => Some(1),
@@ -179,7 +180,7 @@ impl<'a> Inference<'_, 'a> {
         }
         if let Expr::Attribute(attribute) = expression
             && attribute.attr.as_str() == "dtype"
-            && let Kind::Array(array) = self.kinds.of(self.source, &attribute.value)
+            && let Kind::Array(array) = self.seen(&attribute.value)
         {
             return array.dtype;
         }
@@ -194,16 +195,6 @@ impl<'a> Inference<'_, 'a> {
 impl<'c> Seen<'c> {
     fn given(&self, name: &str) -> Option<&'c Expr> {
         argument(self.call, self.parameters, name)
-    }
-}
-
-impl super::Kinds {
-    /// The kind of an argument; of a starred one, of its elements.
-    fn of_argument(&self, source: crate::kinds::SourceId, expression: &Expr) -> Kind {
-        match expression {
-            Expr::Starred(it) => self.of(source, &it.value).element(),
-            _ => self.of(source, expression).clone(),
-        }
     }
 }
 
