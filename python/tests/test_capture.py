@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import collections
+import datetime
 import importlib
 import json
 import os
+import re
 import tempfile
 import types
 import unittest
@@ -85,6 +87,16 @@ class CaptureTest(CaptureCase):
         point = collections.namedtuple("point", "x y")
         self.assertEqual([p["at"] for p in self.node(point(1, 2))["parts"]], [".x", ".y"])
         self.assertEqual(self.node(types.SimpleNamespace(a=1))["parts"][0]["at"], ".a")
+
+    def test_values_known_by_their_text(self) -> None:
+        for value, expected in [
+            (Path("a/b"), "a/b"),
+            (re.compile("a+"), "re.compile('a+')"),
+            (datetime.date(2020, 1, 2), "datetime.date(2020, 1, 2)"),
+            (range(3), "range(0, 3)"),
+        ]:
+            with self.subTest(value=value):
+                self.assertEqual(self.node(value)["text"], expected)
 
     def test_what_fails_is_listed_and_never_raised(self) -> None:
         class Hostile:

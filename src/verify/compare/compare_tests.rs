@@ -45,8 +45,8 @@ fn compared(before: &Capture, after: &Capture, rtol: f64, role: Role) -> Compari
 }
 
 fn array(values: &[f64]) -> Value {
-    let data: String =
-        values.iter().flat_map(|v| v.to_le_bytes()).map(|byte| format!("{byte:02x}")).collect();
+    let digits = values.iter().flat_map(|value| value.to_le_bytes()).map(|byte| format!("{byte:02x}"));
+    let data = digits.collect::<Vec<_>>().concat();
     json!({"type": "array", "class": "numpy.ndarray", "dtype": "<f8", "shape": [values.len()], "data": data})
 }
 
