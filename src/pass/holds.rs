@@ -9,7 +9,7 @@ use crate::kinds::{Facts, KindName};
 use crate::names::{Names, Resolution};
 use crate::pattern::{Bound, Captures};
 
-use super::condition::{Choices, InApi, KindEntry, Usage, Value, VariableEntry, Where};
+use super::condition::{Choices, InApi, KindEntry, LiteralEntry, Usage, Value, VariableEntry, Where};
 use super::guard::NameLists;
 
 /// One condition.
@@ -31,7 +31,7 @@ pub(super) enum Test {
 #[derive(Debug, Clone)]
 pub(super) enum About {
     Is(Vec<String>),
-    Literal(bool),
+    Literal(LiteralEntry),
     OneOf(Vec<Value>),
     Regex(String, Box<Regex>),
     Kind(Vec<KindName>),
@@ -195,7 +195,7 @@ impl About {
         };
         match self {
             Self::Is(names) => resolved(name, expression, at).is_some_and(|path| names.contains(&path)),
-            Self::Literal(literal) => expression.is_some_and(is_literal) == *literal,
+            Self::Literal(literal) => literal.holds(expression),
             Self::OneOf(values) => match bound {
                 Some(Bound::Component(text)) => {
                     values.iter().any(|it| matches!(it, Value::Text(t) if t == text))
@@ -240,10 +240,22 @@ fn entry<'t>(name: &str, expression: Option<&Expr>, at: &Circumstances<'t, '_>) 
     at.table?.callables.get(&resolved(name, expression, at)?)
 }
 
-fn is_literal(expression: &Expr) -> bool {
-    match expression {
-        Expr::UnaryOp(unary) => unary.operand.is_number_literal_expr(),
-        _ => expression.is_literal_expr(),
+impl LiteralEntry {
+    fn holds(self, expression: Option<&Expr>) -> bool {
+        let number = expression.map(|it| match it {
+            Expr::UnaryOp(unary) => &*unary.operand,
+            other => other,
+        });
+        match self {
+            Self::Any(wanted) => {
+                let literal = expression.is_some_and(Expr::is_literal_expr);
+                (literal || number.is_some_and(Expr::is_number_literal_expr)) == wanted
+            }
+            Self::Integer => matches!(number, Some(Expr::NumberLiteral(it)) if it.value.is_int()),
+            Self::Float => matches!(number, Some(Expr::NumberLiteral(it)) if it.value.is_float()),
+            Self::String => expression.is_some_and(Expr::is_string_literal_expr),
+            Self::Boolean => expression.is_some_and(Expr::is_boolean_literal_expr),
+        }
     }
 }
 

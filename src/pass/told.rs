@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::condition::{InApi, Usage, Value};
+use super::condition::{InApi, LiteralEntry, Usage, Value};
 use super::holds::{About, Test};
 
 impl fmt::Display for Value {
@@ -53,7 +53,8 @@ impl fmt::Display for About {
         let not = |wanted: bool| if wanted { "" } else { "not " };
         match self {
             Self::Is(names) => write!(f, "is {}", names.join(" or ")),
-            Self::Literal(wanted) => write!(f, "is {}a literal", not(*wanted)),
+            Self::Literal(LiteralEntry::Any(wanted)) => write!(f, "is {}a literal", not(*wanted)),
+            Self::Literal(kind) => write!(f, "is a literal {}", format!("{kind:?}").to_lowercase()),
             Self::OneOf(values) if values.len() > 8 => write!(f, "is one of {} values", values.len()),
             Self::OneOf(values) => {
                 f.write_str("is one of ")?;

@@ -3,21 +3,21 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use crate::kinds::NoFacts;
 use crate::names::{ModuleId, Project};
 use crate::pass::{Effect, Pass};
 use crate::reasons::Refusal;
 
 use super::activate::{self, Prepared};
+use super::facts::{KnownKinds, PartFacts};
 use super::guard::{self, Findings, Hit};
 use super::unit::{Part, Surroundings, Unit};
 use super::{Advice, Pinned, Plan, rewrite};
 
 /// Plans passes for the units of one project. Units may be planned at the same time; what they share is looked at once.
-#[derive(Debug)]
 pub struct Planner<'p> {
     around: Surroundings<'p>,
     findings: Mutex<Findings>,
+    kinds: KnownKinds,
 }
 
 /// How much of a unit is planned.
@@ -38,7 +38,7 @@ pub fn plan_unit(project: &Project, entry: &Path, pass: &Pass, pinned: &Pinned) 
 impl<'p> Planner<'p> {
     /// A planner for the units of `project`.
     pub fn new(project: &'p Project) -> Self {
-        Self { around: Surroundings::new(project), findings: Mutex::default() }
+        Self { around: Surroundings::new(project), findings: Mutex::default(), kinds: KnownKinds::default() }
     }
 
     /// Plans `pass` for `entry` and the project modules that it reaches. The changes in `pinned` are left out.
@@ -75,7 +75,7 @@ impl<'p> Planner<'p> {
         self.guarded(&unit, pass, || {
             let mut plan = activate::activate(&unit, pass, rule, activation, spot, pinned);
             if !plan.changes.is_empty() {
-                plan.advice = matches(unit.parts(), pass, pinned).advice;
+                plan.advice = self.matches(unit.parts(), pass, pinned).advice;
             }
             plan
         })
@@ -93,7 +93,7 @@ impl<'p> Planner<'p> {
             Scope::Unit => unit.parts(),
             Scope::Entry => &unit.parts()[..1],
         };
-        self.guarded(&unit, pass, || matches(parts, pass, pinned))
+        self.guarded(&unit, pass, || self.matches(parts, pass, pinned))
     }
 
     /// What `plan` makes of the unit, unless a guard refuses it.
@@ -125,13 +125,15 @@ impl<'p> Planner<'p> {
         }
         plan
     }
-}
 
-/// What the rules of `pass` make of `parts`.
-fn matches(parts: &[Part<'_>], pass: &Pass, pinned: &Pinned) -> Plan {
-    let mut files = Vec::with_capacity(parts.len());
-    for part in parts {
-        files.push(rewrite::File { module: part.module, names: part.names, facts: &NoFacts });
+    /// What the rules of `pass` make of `parts`.
+    fn matches(&self, parts: &[Part<'_>], pass: &Pass, pinned: &Pinned) -> Plan {
+        let facts: Vec<PartFacts<'_>> =
+            parts.iter().map(|part| self.kinds.of_part(&self.around, *part, pass.knowledge())).collect();
+        let mut files = Vec::with_capacity(parts.len());
+        for (part, facts) in parts.iter().zip(&facts) {
+            files.push(rewrite::File { module: part.module, names: part.names, facts });
+        }
+        rewrite::plan(pass, &files, pinned)
     }
-    rewrite::plan(pass, &files, pinned)
 }
