@@ -202,12 +202,26 @@ fn input(language: &str, attributes: &[Attribute<'_>], body: &str) -> Result<Inp
             ("no-final-newline", "") => text.truncate(text.trim_end_matches(['\r', '\n']).len()),
             ("bom", "") => text.insert(0, '\u{feff}'),
             ("encoding", "latin-1") => latin1 = true,
+            ("times", count) => text = repeated(&text, count)?,
             _ => return Err(format!("unknown attribute `{key}={value}`")),
         }
     }
     let path = path.ok_or_else(|| format!("a `{language}` block needs [file=…]"))?;
     let bytes = if latin1 { to_latin1(&text)? } else { text.into_bytes() };
     Ok(Input { path: PathBuf::from(path), bytes })
+}
+
+/// `text` with each `…` replaced by what it follows, so that this stands there `count` times.
+fn repeated(text: &str, count: &str) -> Result<String, String> {
+    let count: usize = count.parse().map_err(|_| format!("`{count}` is no number"))?;
+    let mut out = String::new();
+    for character in text.chars() {
+        match (character, out.pop()) {
+            ('…', Some(last)) => out.extend(std::iter::repeat_n(last, count)),
+            (character, last) => out.extend(last.into_iter().chain([character])),
+        }
+    }
+    Ok(out)
 }
 
 fn to_latin1(text: &str) -> Result<Vec<u8>, String> {

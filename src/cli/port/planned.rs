@@ -49,7 +49,12 @@ pub fn plan_files(sources: &Sources, files: &[PathBuf], passes: &[Arc<Pass>]) ->
     }
     let mut project = Project::load(&sources.root, modules);
     for pass in passes {
-        let entries: Vec<PathBuf> = project.ids().map(|id| project.module(id).file.path.clone()).collect();
+        let entries: Vec<PathBuf> = project
+            .ids()
+            .map(|id| project.module(id))
+            .filter(|module| mentions(module, pass))
+            .map(|module| module.file.path.clone())
+            .collect();
         let planner = Planner::new(&project);
         let plans: Vec<(PathBuf, Plan)> = entries
             .into_par_iter()
@@ -65,6 +70,13 @@ pub fn plan_files(sources: &Sources, files: &[PathBuf], passes: &[Arc<Pass>]) ->
     }
     planned.skipped.sort();
     Ok(planned)
+}
+
+/// False where nothing of `pass` can concern `module`: a cheap look at the text. A script may reach the library of a
+/// switch through other modules, and never name it.
+fn mentions(module: &Module, pass: &Pass) -> bool {
+    pass.rules.iter().any(|rule| rule.activation.is_some())
+        || pass.source_modules.iter().any(|name| module.text().contains(name.as_str()))
 }
 
 /// Files what `plans` say under their files, and returns the files they change with their new modules.
