@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::{Attribute, Callable, HostCallable, Library, Parameter, Returns, Table, signature};
+use super::{
+    Attribute, Callable, Elements, HostCallable, Library, Parameter, Returns, Table, Transfer, Transfers,
+    signature,
+};
 use crate::reasons::Code;
 
 /// The schema this version reads.
@@ -53,6 +56,8 @@ struct File {
     #[serde(default)]
     target: Option<LibraryEntry>,
     #[serde(default)]
+    transfer: Option<TransferEntry>,
+    #[serde(default)]
     callables: BTreeMap<String, Entry>,
     #[serde(default)]
     attributes: BTreeMap<String, Entry>,
@@ -65,6 +70,15 @@ struct File {
 struct LibraryEntry {
     module: String,
     version: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct TransferEntry {
+    to_device: String,
+    to_host: String,
+    scalar_to_host: String,
+    number_to_host: String,
 }
 
 impl LibraryEntry {
@@ -84,6 +98,7 @@ struct Entry {
     returns: Option<String>,
     view: bool,
     ufunc: Option<String>,
+    dtype: Option<String>,
     changes: Option<String>,
     reason: Option<String>,
 }
@@ -100,6 +115,11 @@ impl Table {
             name: name.to_owned(),
             source: LibraryEntry::into_library(file.source),
             target: LibraryEntry::into_library(file.target),
+            transfers: file
+                .transfer
+                .map(transfers)
+                .transpose()
+                .map_err(|problem| problem.at(name, "transfer"))?,
             ..Self::default()
         };
         for (key, entry) in file.callables {
@@ -143,7 +163,7 @@ fn result(entry: &Entry) -> Result<Returns, Problem> {
 fn callable(entry: &Entry) -> Result<Callable, Problem> {
     let target = entry.to.clone().ok_or(Problem { text: String::new(), what: "target name (key `to`)" })?;
     if let Some(counts) = &entry.ufunc {
-        return ufunc(target, counts);
+        return ufunc(target, counts, elements(entry)?);
     }
     Ok(Callable {
         target,
@@ -153,12 +173,22 @@ fn callable(entry: &Entry) -> Result<Callable, Problem> {
         sequences: entry.sequences.clone(),
         ufunc: false,
         returns: result(entry)?,
+        elements: elements(entry)?,
         view: entry.view,
         changes: entry.changes.clone(),
     })
 }
 
-fn ufunc(target: String, counts: &str) -> Result<Callable, Problem> {
+fn elements(entry: &Entry) -> Result<Option<Elements>, Problem> {
+    match entry.dtype.as_deref() {
+        None => Ok(None),
+        Some("bool") => Ok(Some(Elements::Bool)),
+        Some("integer") => Ok(Some(Elements::Integer)),
+        Some(other) => Err(Problem { text: other.to_owned(), what: "element class" }),
+    }
+}
+
+fn ufunc(target: String, counts: &str, elements: Option<Elements>) -> Result<Callable, Problem> {
     let numbers: Vec<usize> = counts.split(' ').filter_map(|it| it.parse().ok()).collect();
     let [inputs, outputs] = numbers[..] else {
         return Err(Problem { text: counts.to_owned(), what: "pair of counts" });
@@ -176,9 +206,28 @@ fn ufunc(target: String, counts: &str) -> Result<Callable, Problem> {
         target_parameters,
         arrays,
         ufunc: true,
+        elements,
         returns,
         ..Callable::default()
     })
+}
+
+fn transfers(entry: TransferEntry) -> Result<Transfers, Problem> {
+    Ok(Transfers {
+        to_device: transfer(entry.to_device)?,
+        to_host: transfer(entry.to_host)?,
+        scalar_to_host: transfer(entry.scalar_to_host)?,
+        number_to_host: transfer(entry.number_to_host)?,
+    })
+}
+
+/// A call of a dotted name with `$X` as its argument, and perhaps something after it.
+fn transfer(text: String) -> Result<Transfer, Problem> {
+    let found = text.split_once("($X)").filter(|(path, _)| path.contains('.'));
+    match found {
+        Some((path, after)) => Ok(Transfer { path: path.to_owned(), after: after.to_owned() }),
+        None => Err(Problem { text, what: "call of a dotted name with `$X`" }),
+    }
 }
 
 fn host(entry: &Entry) -> Result<HostCallable, Problem> {

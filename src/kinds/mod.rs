@@ -1,6 +1,20 @@
 //! What kind of value an expression has: array, scalar, sequence, frame, … or unknown. Never a guess.
 
+pub mod arguments;
+mod collect;
+mod facts;
+mod infer;
+mod kind;
+pub mod program;
+#[cfg(test)]
+mod tests;
+
 use ruff_python_ast::Expr;
+
+pub use facts::ModuleFacts;
+pub use infer::{Kinds, infer};
+pub use kind::{Array, Dtype, Kind};
+pub use program::{Program, RegionId, Role, SlotId, Source, SourceId};
 
 /// The kinds that a pass may ask for in `where`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -50,8 +50,8 @@ pub enum Usage {
 pub struct VariableEntry {
     /// The names it may resolve to: `numpy.float64`, or the builtin `float`.
     pub is: Option<Located<OneOrMany<String>>>,
-    /// Whether it is a literal: a number, string, bytes, boolean, `None` or `...`.
-    pub literal: Option<bool>,
+    /// Whether it is a literal: a number, string, bytes, boolean, `None` or `...`; or what kind of literal it is.
+    pub literal: Option<LiteralEntry>,
     /// Literal values, or texts of a component of a path, one of which it must be. `{names: ID}` for a list in
     /// `patterns/`.
     pub one_of: Option<Located<Choices>>,
@@ -75,6 +75,21 @@ pub struct VariableEntry {
     pub max_positional: Option<usize>,
     /// Whether the variable that it names is read after the match.
     pub used_later: Option<bool>,
+}
+
+/// What `literal` asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LiteralEntry {
+    /// Whether it is a literal at all.
+    Any(bool),
+    /// An integer.
+    Integer,
+    /// A float.
+    Float,
+    /// A string.
+    String,
+    /// `True` or `False`.
+    Boolean,
 }
 
 /// Values to choose from.
@@ -291,6 +306,33 @@ impl<'de> Deserialize<'de> for Value {
             }
         }
         deserializer.deserialize_any(Literal)
+    }
+}
+
+impl<'de> Deserialize<'de> for LiteralEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const KINDS: &[&str] = &["integer", "float", "string", "boolean"];
+        match Value::deserialize(deserializer)? {
+            Value::Boolean(value) => Ok(Self::Any(value)),
+            Value::Text(kind) => match kind.as_str() {
+                "integer" => Ok(Self::Integer),
+                "float" => Ok(Self::Float),
+                "string" => Ok(Self::String),
+                "boolean" => Ok(Self::Boolean),
+                other => Err(D::Error::unknown_variant(other, KINDS)),
+            },
+            _ => Err(D::Error::custom("expected true, false, or a kind of literal")),
+        }
+    }
+}
+
+impl JsonSchema for LiteralEntry {
+    fn schema_name() -> Cow<'static, str> {
+        "LiteralEntry".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({ "enum": [true, false, "integer", "float", "string", "boolean"] })
     }
 }
 

@@ -1,7 +1,5 @@
 //! Whether the conditions of a rule hold at a match.
 
-use std::fmt;
-
 use regex::Regex;
 use ruff_python_ast::{Expr, Number};
 use ruff_text_size::{Ranged, TextRange};
@@ -11,7 +9,7 @@ use crate::kinds::{Facts, KindName};
 use crate::names::{Names, Resolution};
 use crate::pattern::{Bound, Captures};
 
-use super::condition::{Choices, InApi, KindEntry, Usage, Value, VariableEntry, Where};
+use super::condition::{Choices, InApi, KindEntry, LiteralEntry, Usage, Value, VariableEntry, Where};
 use super::guard::NameLists;
 
 /// One condition.
@@ -33,7 +31,7 @@ pub(super) enum Test {
 #[derive(Debug, Clone)]
 pub(super) enum About {
     Is(Vec<String>),
-    Literal(bool),
+    Literal(LiteralEntry),
     OneOf(Vec<Value>),
     Regex(String, Box<Regex>),
     Kind(Vec<KindName>),
@@ -176,16 +174,6 @@ impl Test {
         }
     }
 
-    /// The metavariables it is about.
-    pub(super) fn variables(&self) -> Vec<&str> {
-        match self {
-            Self::Usage(_) | Self::InsideLoop(_) => Vec::new(),
-            Self::Not(tests) => tests.iter().flat_map(Self::variables).collect(),
-            Self::Any(all) => all.iter().flatten().flat_map(Self::variables).collect(),
-            Self::Variable(name, _) => vec![name],
-        }
-    }
-
     /// Whether it holds.
     pub(super) fn holds(&self, at: &Circumstances<'_, '_>) -> bool {
         match self {
@@ -194,16 +182,6 @@ impl Test {
             Self::Not(tests) => !tests.iter().all(|test| test.holds(at)),
             Self::Any(all) => all.iter().any(|tests| tests.iter().all(|test| test.holds(at))),
             Self::Variable(name, about) => about.holds(name, at),
-        }
-    }
-
-    /// True where it asks what kind of value something is.
-    pub(super) fn needs_kinds(&self) -> bool {
-        match self {
-            Self::Not(tests) => tests.iter().any(Self::needs_kinds),
-            Self::Any(all) => all.iter().flatten().any(Self::needs_kinds),
-            Self::Variable(_, about) => matches!(about, About::Kind(_)),
-            _ => false,
         }
     }
 }
@@ -217,7 +195,7 @@ impl About {
         };
         match self {
             Self::Is(names) => resolved(name, expression, at).is_some_and(|path| names.contains(&path)),
-            Self::Literal(literal) => expression.is_some_and(is_literal) == *literal,
+            Self::Literal(literal) => literal.holds(expression),
             Self::OneOf(values) => match bound {
                 Some(Bound::Component(text)) => {
                     values.iter().any(|it| matches!(it, Value::Text(t) if t == text))
@@ -262,10 +240,22 @@ fn entry<'t>(name: &str, expression: Option<&Expr>, at: &Circumstances<'t, '_>) 
     at.table?.callables.get(&resolved(name, expression, at)?)
 }
 
-fn is_literal(expression: &Expr) -> bool {
-    match expression {
-        Expr::UnaryOp(unary) => unary.operand.is_number_literal_expr(),
-        _ => expression.is_literal_expr(),
+impl LiteralEntry {
+    fn holds(self, expression: Option<&Expr>) -> bool {
+        let number = expression.map(|it| match it {
+            Expr::UnaryOp(unary) => &*unary.operand,
+            other => other,
+        });
+        match self {
+            Self::Any(wanted) => {
+                let literal = expression.is_some_and(Expr::is_literal_expr);
+                (literal || number.is_some_and(Expr::is_number_literal_expr)) == wanted
+            }
+            Self::Integer => matches!(number, Some(Expr::NumberLiteral(it)) if it.value.is_int()),
+            Self::Float => matches!(number, Some(Expr::NumberLiteral(it)) if it.value.is_float()),
+            Self::String => expression.is_some_and(Expr::is_string_literal_expr),
+            Self::Boolean => expression.is_some_and(Expr::is_boolean_literal_expr),
+        }
     }
 }
 
@@ -339,78 +329,6 @@ impl Value {
                 unary.op.is_u_sub() && Self::Float(-value).equals(&unary.operand)
             }
             _ => false,
-        }
-    }
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None => f.write_str("None"),
-            Self::Boolean(value) => f.write_str(if *value { "True" } else { "False" }),
-            Self::Integer(value) => write!(f, "{value}"),
-            Self::Float(value) => write!(f, "{value:?}"),
-            Self::Text(text) => write!(f, "{text:?}"),
-        }
-    }
-}
-
-impl fmt::Display for Test {
-    /// What must hold, as a clause: "`$X` is an array".
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Usage(Usage::Statement) => f.write_str("it is a statement of its own"),
-            Self::Usage(Usage::Expression) => f.write_str("its value is used"),
-            Self::InsideLoop(true) => f.write_str("it stands in a loop"),
-            Self::InsideLoop(false) => f.write_str("it stands in no loop"),
-            Self::Not(tests) => {
-                f.write_str("not: ")?;
-                joined(f, tests, " and ")
-            }
-            Self::Any(all) => {
-                for (i, tests) in all.iter().enumerate() {
-                    f.write_str(if i > 0 { ", or " } else { "" })?;
-                    joined(f, tests, " and ")?;
-                }
-                Ok(())
-            }
-            Self::Variable(name, about) => write!(f, "`${name}` {about}"),
-        }
-    }
-}
-
-fn joined<T: fmt::Display>(f: &mut fmt::Formatter<'_>, all: &[T], separator: &str) -> fmt::Result {
-    for (i, it) in all.iter().enumerate() {
-        write!(f, "{}{it}", if i > 0 { separator } else { "" })?;
-    }
-    Ok(())
-}
-
-impl fmt::Display for About {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let not = |wanted: bool| if wanted { "" } else { "not " };
-        match self {
-            Self::Is(names) => write!(f, "is {}", names.join(" or ")),
-            Self::Literal(wanted) => write!(f, "is {}a literal", not(*wanted)),
-            Self::OneOf(values) if values.len() > 8 => write!(f, "is one of {} values", values.len()),
-            Self::OneOf(values) => {
-                f.write_str("is one of ")?;
-                joined(f, values, ", ")
-            }
-            Self::Regex(regex, _) => write!(f, "matches `{regex}`"),
-            Self::Kind(kinds) => {
-                let names: Vec<String> =
-                    kinds.iter().map(|kind| format!("{kind:?}").to_lowercase()).collect();
-                write!(f, "is known to be of kind {}", names.join(" or "))
-            }
-            Self::InApi(InApi::Path(wanted)) => write!(f, "is {}in the API table", not(*wanted)),
-            Self::InApi(InApi::Under(prefix)) => write!(f, "is in the API table under `{prefix}`"),
-            Self::Ufunc(wanted) => write!(f, "is {}a ufunc", not(*wanted)),
-            Self::Given(wanted) => write!(f, "is {}given", not(*wanted)),
-            Self::Present(keywords) => write!(f, "has the keyword {}", keywords.join(" and ")),
-            Self::Absent(keywords) => write!(f, "doesn't have the keyword {}", keywords.join(" or ")),
-            Self::MaxPositional(most) => write!(f, "has at most {most} positional arguments"),
-            Self::UsedLater(wanted) => write!(f, "is {}used later", not(*wanted)),
         }
     }
 }

@@ -21,6 +21,7 @@ mod order;
 mod registry;
 mod schema;
 mod spelling;
+mod told;
 mod wording;
 
 use std::collections::BTreeMap;
@@ -41,6 +42,7 @@ pub use errors::{FileError, FileErrors};
 pub use find::{FindOptions, find, find_with};
 pub use guard::{Condition, Effect, Guard, GuardError, GuardSpec, GuardsSpec, NameListSpec, NameLists};
 pub use imports::{Need, Needs, plan_imports};
+pub(crate) use layout::newline;
 pub use library::Library;
 pub use load::load;
 pub use registry::{DATA_VARIABLE, Registry, Sources};
@@ -72,6 +74,8 @@ pub struct Pass {
     pub imports: BTreeMap<String, Option<String>>,
     /// Its API table.
     pub api: Option<Arc<Table>>,
+    /// The table from which kinds of values are inferred, where that is not its API table.
+    pub kinds: Option<Arc<Table>>,
     /// Its guards.
     pub guards: Vec<Arc<Guard>>,
     /// Its rules, in the file's order.
@@ -83,6 +87,13 @@ pub struct Pass {
     /// Its patterns, each with what it does.
     alternatives: Vec<Alternative>,
     index: Index,
+}
+
+impl Pass {
+    /// The table that tells what calls of the source library yield.
+    pub fn knowledge(&self) -> Option<&Arc<Table>> {
+        self.kinds.as_ref().or(self.api.as_ref())
+    }
 }
 
 /// How deep a port reaches.

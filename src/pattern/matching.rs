@@ -270,6 +270,14 @@ impl<'a> Matcher<'_, 'a> {
 
     /// A dotted path matches every name or attribute that resolves to it.
     fn path(&mut self, pattern: &Expr, code: &Expr) -> bool {
+        let is_read = match code {
+            Expr::Name(name) => name.ctx.is_load(),
+            Expr::Attribute(attribute) => attribute.ctx.is_load(),
+            _ => false,
+        };
+        if !is_read {
+            return false;
+        }
         let full = match self.lookup.names.resolve(code) {
             Resolution::Qualified(path) | Resolution::Builtin(path) => path,
             _ => return false,

@@ -58,8 +58,19 @@ fn expressions(left: &Expr, right: &Expr, pairings: &mut Vec<Pairing>) -> bool {
         (Expr::Subscript(l), Expr::Subscript(r)) => {
             expressions(&l.value, &r.value, pairings) && expressions(&l.slice, &r.slice, pairings)
         }
+        (Expr::Tuple(l), Expr::Tuple(r)) => items(&l.elts, &r.elts, pairings),
+        (Expr::List(l), Expr::List(r)) => items(&l.elts, &r.elts, pairings),
         _ => std::mem::discriminant(left) == std::mem::discriminant(right),
     }
+}
+
+fn items(left: &[Expr], right: &[Expr], pairings: &mut Vec<Pairing>) -> bool {
+    let has_rest =
+        |items: &[Expr]| items.iter().any(|it| matches!(placeholder(it), Some(Placeholder::Rest(_))));
+    if has_rest(left) || has_rest(right) {
+        return true;
+    }
+    left.len() == right.len() && left.iter().zip(right).all(|(l, r)| expressions(l, r, pairings))
 }
 
 fn literal(expression: &Expr) -> bool {
@@ -67,27 +78,44 @@ fn literal(expression: &Expr) -> bool {
 }
 
 fn paths(left: &Expr, right: &Expr, pairings: &mut Vec<Pairing>) -> bool {
-    match (left, right) {
-        (Expr::Name(l), Expr::Name(r)) => l.id == r.id,
-        (Expr::Attribute(l), Expr::Attribute(r)) => {
-            let (left_name, right_name) = (component(&l.attr), component(&r.attr));
-            let rest = [&l.attr, &r.attr]
-                .iter()
-                .any(|it| matches!(Placeholder::decode(it.as_str()), Some(Placeholder::Rest(_))));
-            if rest {
-                return true;
-            }
-            let differ =
-                matches!((&left_name, &right_name), (Slot::Component(l), Slot::Component(r)) if l != r);
-            pairings.push((left_name, right_name));
-            // A method pattern matches no path that resolves to a module's function, and the other way round.
-            !differ && is_path(&l.value) == is_path(&r.value) && expressions(&l.value, &r.value, pairings)
-        }
-        _ => {
-            let rest = |it: &Expr| matches!(it, Expr::Attribute(a) if matches!(Placeholder::decode(&a.attr.id), Some(Placeholder::Rest(_))));
-            rest(left) || rest(right)
-        }
+    if is_path(left) && is_path(right) {
+        return components_meet(&components(left), &components(right), pairings);
     }
+    // A method pattern matches no path that resolves to a module's function, and the other way round.
+    match (left, right) {
+        (Expr::Attribute(l), Expr::Attribute(r)) if !is_path(left) && !is_path(right) => {
+            components_meet(&[&l.attr], &[&r.attr], pairings) && expressions(&l.value, &r.value, pairings)
+        }
+        _ => false,
+    }
+}
+
+/// The components of a path, the first first.
+fn components(path: &Expr) -> Vec<&str> {
+    match path {
+        Expr::Attribute(attribute) => {
+            let mut all = components(&attribute.value);
+            all.push(&attribute.attr);
+            all
+        }
+        Expr::Name(name) => vec![&name.id],
+        _ => Vec::new(),
+    }
+}
+
+fn components_meet(left: &[&str], right: &[&str], pairings: &mut Vec<Pairing>) -> bool {
+    let is_rest = |name: &str| matches!(Placeholder::decode(name), Some(Placeholder::Rest(_)));
+    for (l, r) in left.iter().zip(right) {
+        if is_rest(l) || is_rest(r) {
+            return true;
+        }
+        let slots = (component(l), component(r));
+        if matches!(&slots, (Slot::Component(l), Slot::Component(r)) if l != r) {
+            return false;
+        }
+        pairings.push(slots);
+    }
+    left.len() == right.len()
 }
 
 fn component(name: &str) -> Slot {

@@ -1,9 +1,13 @@
 //! From matches to candidates: which changes a program can have, and the text it has with a chosen set of them.
 
 mod activate;
+mod examples;
+mod facts;
 mod guard;
-mod unit;
+pub mod placement;
+mod planner;
 pub mod rewrite;
+mod unit;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -13,7 +17,8 @@ use serde::{Deserialize, Serialize};
 use crate::reasons::{Code, Place, Refusal};
 use crate::source::Edits;
 
-pub use unit::{Part, Unit, plan_unit};
+pub use examples::{ExampleFailure, check_examples};
+pub use planner::{Planner, plan_unit};
 
 /// Names a change across planning runs: `<pass>:<path>:<region>`, e.g. `numpy-to-cupy:main.py:simulate`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ruff_python_ast::{PySourceType, Stmt};
-use ruff_python_parser::parse_unchecked_source;
+use ruff_python_ast::Stmt;
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use crate::kinds::Facts;
@@ -75,11 +74,8 @@ fn plan_file(pass: &Pass, file: File<'_>, aliases: &Aliases, pinned: &Pinned, pl
 }
 
 /// A candidate that doesn't parse is a mistake of gpuport's own, and nothing may come of it.
-fn check_parses(module: &Module, edits: &Edits) {
-    let notebook = module.file.path.extension().is_some_and(|it| it == "ipynb");
-    let kind = if notebook { PySourceType::Ipynb } else { PySourceType::Python };
-    let parsed = parse_unchecked_source(&edits.apply(module.text()), kind);
-    if let Some(error) = parsed.errors().first() {
+pub(super) fn check_parses(module: &Module, edits: &Edits) {
+    if let Err(error) = module.parses(&edits.apply(module.text())) {
         panic!("{}: the rewritten file does not parse: {error}", module.file.path.display());
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use ruff_python_ast::{ModModule, PySourceType, Stmt};
-use ruff_python_parser::{ParseError, ParseOptions, Parsed, parse_cells_unchecked, parse_unchecked_source};
+use ruff_python_parser::{ParseOptions, Parsed, parse_cells_unchecked, parse_unchecked_source};
 use ruff_source_file::LineIndex;
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
@@ -60,11 +60,11 @@ impl Module {
         &self.parsed
     }
 
-    /// Whether `text` parses as this module's kind of source does.
-    pub fn parses(&self, text: &str) -> Result<(), ParseError> {
+    /// Whether `text` parses as this module's kind of source does. The error is what the parser reports first.
+    pub fn parses(&self, text: &str) -> Result<(), String> {
         let kind = if self.file.is_notebook() { PySourceType::Ipynb } else { PySourceType::Python };
         match parse_unchecked_source(text, kind).errors().first() {
-            Some(error) => Err(error.clone()),
+            Some(error) => Err(error.to_string()),
             None => Ok(()),
         }
     }

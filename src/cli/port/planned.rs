@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::super::sources::{self, Sources};
 use crate::names::Project;
 use crate::pass::Pass;
-use crate::plan::{Advice, Change, Pinned, Plan, plan_unit};
+use crate::plan::{Advice, Change, Pinned, Plan, Planner};
 use crate::reasons::Refusal;
 use crate::source::Module;
 
@@ -55,10 +55,11 @@ pub fn plan_files(sources: &Sources, files: &[PathBuf], passes: &[Arc<Pass>]) ->
             .filter(|module| mentions(module, pass))
             .map(|module| module.file.path.clone())
             .collect();
+        let planner = Planner::new(&project);
         let plans: Vec<(PathBuf, Plan)> = entries
             .into_par_iter()
             .map(|entry| {
-                let plan = plan_unit(&project, &entry, pass, &Pinned::new());
+                let plan = planner.file(&entry, pass, &Pinned::new());
                 (entry, plan)
             })
             .collect();
@@ -71,9 +72,11 @@ pub fn plan_files(sources: &Sources, files: &[PathBuf], passes: &[Arc<Pass>]) ->
     Ok(planned)
 }
 
-/// False where nothing of `pass` can concern `module`: a cheap look at the text.
+/// False where nothing of `pass` can concern `module`: a cheap look at the text. A script may reach the library of a
+/// switch through other modules, and never name it.
 fn mentions(module: &Module, pass: &Pass) -> bool {
-    pass.source_modules.iter().any(|name| module.text().contains(name.as_str()))
+    pass.rules.iter().any(|rule| rule.activation.is_some())
+        || pass.source_modules.iter().any(|name| module.text().contains(name.as_str()))
 }
 
 /// Files what `plans` say under their files, and returns the files they change with their new modules.

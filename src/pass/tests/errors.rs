@@ -27,7 +27,7 @@ fn every_mistake_is_shown_at_its_place() {
         "rulez: []\n",
         1,
         1,
-        "unknown field `rulez`, expected one of schema, id, extends, summary, doc, layer, goal, source, target, imports, api, guards, rules, examples, disable",
+        "unknown field `rulez`, expected one of schema, id, extends, summary, doc, layer, goal, source, target, imports, api, kinds, guards, rules, examples, disable",
     );
     check("api: nothing\n", 1, 6, "there is no table `nothing` in patterns/");
     check("guards: [nothing]\n", 1, 10, "there is no guard `nothing` in patterns/guards.yaml");

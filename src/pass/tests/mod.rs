@@ -4,6 +4,7 @@ mod errors;
 mod imports;
 mod matching;
 mod rewriting;
+mod shipped;
 
 use std::path::Path;
 
