@@ -206,6 +206,8 @@ pub enum Returns {
     Grid,
     /// The first argument.
     Same,
+    /// As [`Reduction`](Self::Reduction), with an axis more for each axis of the quantiles asked for.
+    Quantile,
     /// An array or a scalar.
     Value,
     /// A tuple of these.

@@ -89,6 +89,7 @@ impl<'a> Inference<'_, 'a> {
                 Kind::Numpy => Kind::Python,
                 other => other,
             },
+            Returns::Quantile => self.quantile(seen),
             Returns::Same => seen.operands.first().cloned().unwrap_or(Kind::Unknown),
             Returns::Value => Kind::VALUE,
             Returns::Tuple(parts) => {
@@ -162,10 +163,27 @@ impl<'a> Inference<'_, 'a> {
         }
     }
 
+    fn quantile(&self, seen: &Seen<'_>) -> Kind {
+        let more = seen.given("q").and_then(|q| nested_rank(self.seen(q)));
+        match (self.reduction(seen), more) {
+            (kind, Some(0)) => kind,
+            (Kind::Numpy, Some(more)) => Kind::rank(more),
+            (Kind::Array(array), Some(more)) => {
+                let rank = array.rank.filter(|_| !array.maybe_scalar).map(|rank| rank + more);
+                Kind::Array(Array::of_rank(rank))
+            }
+            _ => Kind::VALUE,
+        }
+    }
+
     fn with_dtype(&self, kind: Kind, seen: &Seen<'_>, elements: Option<Elements>) -> Kind {
         let Kind::Array(array) = kind else { return kind };
-        let dtype = match (seen.given("dtype"), elements) {
-            (Some(dtype), _) => self.dtype(dtype),
+        let dtype = match (seen.given("dtype").map(|it| self.dtype(it)), elements) {
+            // What is no array of numbers can't be told by its dtype alone.
+            (Some(Dtype::Any), _) | (Some(_), _) if array.dtype == Dtype::Unsupported && seen.receiver.is_none() => {
+                Dtype::Unsupported
+            }
+            (Some(dtype), _) => dtype,
             (None, Some(Elements::Bool)) => Dtype::Bool,
             (None, Some(Elements::Integer)) if seen.operands.len() < 3 => Dtype::Integer,
             _ => array.dtype,
