@@ -123,6 +123,8 @@ pub struct HostCallable {
     pub parameters: Option<Vec<Parameter>>,
     /// What a call yields.
     pub returns: Returns,
+    /// What the result's elements are, where that is known.
+    pub elements: Option<Elements>,
     /// The parameter that a call changes.
     pub changes: Option<String>,
 }
@@ -160,6 +162,8 @@ pub enum Elements {
     Bool,
     /// Integers.
     Integer,
+    /// Numbers, not booleans.
+    Number,
 }
 
 /// What a call yields.

@@ -45,7 +45,9 @@ impl<'a> Inference<'_, 'a> {
             return Kind::Unknown;
         }
         let kind = self.of_returns(&entry.returns, &seen);
-        self.with_dtype(kind, &seen, entry.elements)
+        // What is drawn from a given collection may be anything.
+        let chosen = entry.returns == Returns::Draw && seen.operands.first().is_some_and(|it| !it.is_number());
+        self.with_dtype(kind, &seen, entry.elements.filter(|_| !chosen))
     }
 
     /// What a call of a host function yields.
@@ -61,7 +63,7 @@ impl<'a> Inference<'_, 'a> {
         operands.extend(positional);
         let seen = Seen { call, parameters, receiver: receiver.cloned(), operands };
         let kind = self.of_returns(&entry.returns, &seen);
-        self.with_dtype(kind, &seen, None)
+        self.with_dtype(kind, &seen, entry.elements)
     }
 
     fn of_returns(&self, returns: &Returns, seen: &Seen<'_>) -> Kind {
@@ -73,7 +75,13 @@ impl<'a> Inference<'_, 'a> {
                 _ => like(seen.operands.first()),
             },
             Returns::Shape => self.shape(seen),
-            Returns::Nested => nested(seen.operands.first()),
+            Returns::Nested => match nested(seen.operands.first()) {
+                Kind::Array(array) if array.dtype == Dtype::Any => {
+                    let first = seen.call.arguments.args.first();
+                    Kind::Array(array.with_dtype(first.map_or(Dtype::Any, literal_dtype)))
+                }
+                other => other,
+            },
             Returns::Array(rank) => Kind::Array(Array::of_rank(*rank)),
             Returns::Join => sequence_of(seen.operands.first(), 0),
             Returns::Stack => sequence_of(seen.operands.first(), 1),
@@ -185,6 +193,7 @@ impl<'a> Inference<'_, 'a> {
             }
             (Some(dtype), _) => dtype,
             (None, Some(Elements::Bool)) => Dtype::Bool,
+            (None, Some(Elements::Number)) if array.dtype != Dtype::Unsupported => Dtype::Number,
             (None, Some(Elements::Integer)) if seen.operands.len() < 3 => Dtype::Integer,
             _ => array.dtype,
         };
@@ -288,6 +297,23 @@ fn nested(first: Option<&Kind>) -> Kind {
         Kind::Text | Kind::Nothing => Kind::Array(Array::of_rank(Some(0)).with_dtype(Dtype::Unsupported)),
         _ if holds_text(kind) => Kind::Array(Array::of_rank(None).with_dtype(Dtype::Unsupported)),
         _ => Kind::Array(Array::of_rank(nested_rank(kind))),
+    }
+}
+
+/// The dtype of an array made of the numbers written in `expression`.
+fn literal_dtype(expression: &Expr) -> Dtype {
+    let of_all = |parts: &[Expr]| parts.iter().map(literal_dtype).reduce(Dtype::join).unwrap_or(Dtype::Any);
+    match expression {
+        Expr::List(it) => of_all(&it.elts),
+        Expr::Tuple(it) => of_all(&it.elts),
+        Expr::UnaryOp(it) => literal_dtype(&it.operand),
+        Expr::BooleanLiteral(_) => Dtype::Bool,
+        Expr::NumberLiteral(number) => match number.value {
+            ruff_python_ast::Number::Int(_) => Dtype::Integer,
+            ruff_python_ast::Number::Float(_) => Dtype::Float,
+            ruff_python_ast::Number::Complex { .. } => Dtype::Complex,
+        },
+        _ => Dtype::Any,
     }
 }
 
