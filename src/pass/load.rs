@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::api::Table;
 use crate::names::is_builtin;
 use crate::pattern::{Index, Pattern, PatternError, Template};
 use crate::reasons::Code;
@@ -79,7 +80,8 @@ impl Loader<'_> {
             source_modules,
             target,
             imports,
-            api: self.table(file).or_else(|| base.and_then(|it| it.api.clone())),
+            api: self.table(file.api.as_ref()).or_else(|| base.and_then(|it| it.api.clone())),
+            kinds: self.table(file.kinds.as_ref()).or_else(|| base.and_then(|it| it.kinds.clone())),
             guards: self.guards(file, base),
             rules: std::mem::take(&mut self.rules),
             examples,
@@ -225,8 +227,8 @@ impl Loader<'_> {
         }
     }
 
-    fn table(&mut self, file: &PassFile) -> Option<Arc<crate::api::Table>> {
-        let name = file.api.as_ref()?;
+    fn table(&mut self, name: Option<&Located<String>>) -> Option<Arc<Table>> {
+        let name = name?;
         match self.library.table(&name.value) {
             Ok(table) => Some(table),
             Err(message) => {

@@ -75,6 +75,8 @@ pub struct Pass {
     pub imports: BTreeMap<String, Option<String>>,
     /// Its API table.
     pub api: Option<Arc<Table>>,
+    /// The table from which kinds of values are inferred, where that is not its API table.
+    pub kinds: Option<Arc<Table>>,
     /// Its guards.
     pub guards: Vec<Arc<Guard>>,
     /// Its rules, in the file's order.
@@ -86,6 +88,13 @@ pub struct Pass {
     /// Its patterns, each with what it does.
     alternatives: Vec<Alternative>,
     index: Index,
+}
+
+impl Pass {
+    /// The table that tells what calls of the source library yield.
+    pub fn knowledge(&self) -> Option<&Arc<Table>> {
+        self.kinds.as_ref().or(self.api.as_ref())
+    }
 }
 
 /// How deep a port reaches.

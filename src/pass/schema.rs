@@ -40,6 +40,8 @@ pub struct PassFile {
     pub imports: NamedMap<Option<String>>,
     /// The API table in `patterns/` that says what the target has.
     pub api: Option<Located<String>>,
+    /// The table from which the kinds of values are inferred, where that is not `api`.
+    pub kinds: Option<Located<String>>,
     /// Guards of `patterns/guards.yaml` under which a whole unit is left alone.
     #[serde(default)]
     pub guards: Vec<Located<String>>,

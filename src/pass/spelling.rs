@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ruff_text_size::TextSize;
 
-use crate::names::{ImportBinding, Names, Resolution, ScopeId, ScopeKind};
+use crate::names::{ImportBinding, Names, Resolution, ScopeId, ScopeKind, is_builtin};
 use crate::pattern::Refused;
 
 use super::Pass;
@@ -149,7 +149,8 @@ impl<'s> Speller<'s> {
                 && import.qualified != module
                 && is_prefix(module, &import.qualified)
         });
-        if !is_source || !has_from || first.is_empty() || self.names.mentions(first) {
+        // A builtin's name would be shadowed for whoever star-imports this module.
+        if !is_source || !has_from || first.is_empty() || is_builtin(first) || self.names.mentions(first) {
             return None;
         }
         let need = Need::Name { module: module.to_owned(), name: first.to_owned(), scope };

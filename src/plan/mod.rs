@@ -1,6 +1,8 @@
 //! From matches to candidates: which changes a program can have, and the text it has with a chosen set of them.
 
 mod activate;
+mod examples;
+mod facts;
 mod guard;
 pub mod placement;
 pub mod rewrite;
@@ -14,6 +16,8 @@ use serde::{Deserialize, Serialize};
 use crate::reasons::{Code, Place, Refusal};
 use crate::source::Edits;
 
+pub use examples::{ExampleFailure, check_examples};
+pub use facts::{PartFacts, UnitFacts};
 pub use unit::{Part, Unit, plan_unit};
 
 /// Names a change across planning runs: `<pass>:<path>:<region>`, e.g. `numpy-to-cupy:main.py:simulate`.

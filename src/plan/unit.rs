@@ -5,13 +5,13 @@ use std::path::Path;
 
 use ruff_python_ast::{Expr, Stmt};
 
-use crate::kinds::NoFacts;
 use crate::names::{BindingKind, ImportBinding, ImportTime, ModuleId, Names, Project, Resolution};
 use crate::pass::{Effect, Pass};
 use crate::reasons::Refusal;
 use crate::source::Module;
 
 use super::activate::{self, Prepared};
+use super::facts::{PartFacts, UnitFacts};
 use super::{Advice, Pinned, Plan, guard, rewrite};
 
 /// One module of a unit.
@@ -56,6 +56,11 @@ impl<'p> Unit<'p> {
     /// The entry, then everything that it reaches, in the order of paths.
     pub fn parts(&self) -> &[Part<'p>] {
         &self.parts
+    }
+
+    /// The dotted name of `part` in the project.
+    pub fn dotted(&self, part: &Part<'_>) -> String {
+        self.project.dotted(part.id).to_owned()
     }
 
     /// The file that the unit is named after.
@@ -196,10 +201,13 @@ fn guarded(unit: &Unit<'_>, pass: &Pass, plan: impl FnOnce(&Unit<'_>) -> Plan) -
 
 /// What the rules of `pass` make of the unit's modules one by one.
 fn matches(unit: &Unit<'_>, pass: &Pass, pinned: &Pinned) -> Plan {
+    let facts = UnitFacts::new(unit, pass.knowledge().cloned());
+    let parts: Vec<PartFacts<'_, '_, '_>> = (0..unit.parts().len()).map(|at| facts.of_part(at)).collect();
     let files: Vec<rewrite::File<'_>> = unit
         .parts()
         .iter()
-        .map(|part| rewrite::File { module: part.module, names: part.names, facts: &NoFacts })
+        .zip(&parts)
+        .map(|(part, facts)| rewrite::File { module: part.module, names: part.names, facts })
         .collect();
     rewrite::plan(pass, &files, pinned)
 }

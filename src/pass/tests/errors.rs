@@ -23,7 +23,7 @@ fn check(rules: &str, line: usize, column: usize, message: &str) {
 
 #[test]
 fn every_mistake_is_shown_at_its_place() {
-    check("rulez: []\n", 1, 1, "unknown field `rulez`, expected one of schema, id, extends, summary, doc, layer, goal, source, target, imports, api, guards, rules, examples, disable");
+    check("rulez: []\n", 1, 1, "unknown field `rulez`, expected one of schema, id, extends, summary, doc, layer, goal, source, target, imports, api, kinds, guards, rules, examples, disable");
     check("api: nothing\n", 1, 6, "there is no table `nothing` in patterns/");
     check("guards: [nothing]\n", 1, 10, "there is no guard `nothing` in patterns/guards.yaml");
     check("disable: [x]\n", 1, 11, "there is nothing to disable");

@@ -1,0 +1,56 @@
+//! Kinds of a unit's values, inferred when something first asks for one.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use ruff_python_ast::Expr;
+
+use super::unit::Unit;
+use crate::api::Table;
+use crate::kinds::{Facts, KindName, Kinds, Program, Role, Source, SourceId, infer};
+
+/// The kinds of all modules of a unit.
+pub struct UnitFacts<'u, 'p> {
+    unit: &'u Unit<'p>,
+    table: Option<Arc<Table>>,
+    kinds: OnceCell<Kinds>,
+}
+
+impl<'u, 'p> UnitFacts<'u, 'p> {
+    /// Nothing is inferred yet. `table` tells what the library's functions yield; without one, nothing is ever known.
+    pub fn new(unit: &'u Unit<'p>, table: Option<Arc<Table>>) -> Self {
+        Self { unit, table, kinds: OnceCell::new() }
+    }
+
+    /// The facts of the unit's module at `index`.
+    pub fn of_part(&self, index: usize) -> PartFacts<'_, 'u, 'p> {
+        PartFacts { all: self, source: SourceId(index as u32) }
+    }
+
+    fn kind(&self, source: SourceId, expression: &Expr) -> KindName {
+        let Some(table) = self.table.as_deref() else { return KindName::Unknown };
+        let kinds = self.kinds.get_or_init(|| {
+            let sources = self.unit.parts().iter().map(|part| Source {
+                module: part.module,
+                names: part.names,
+                dotted: self.unit.dotted(part),
+                role: Role::Library,
+            });
+            infer(&Program::build(sources.collect(), table, Vec::new()))
+        });
+        kinds.of(source, expression).name()
+    }
+}
+
+/// The facts of one module of a unit.
+#[derive(Clone, Copy)]
+pub struct PartFacts<'f, 'u, 'p> {
+    all: &'f UnitFacts<'u, 'p>,
+    source: SourceId,
+}
+
+impl Facts for PartFacts<'_, '_, '_> {
+    fn kind(&self, expression: &Expr) -> KindName {
+        self.all.kind(self.source, expression)
+    }
+}
