@@ -1,5 +1,6 @@
 //! What a name would mean where nothing mentions it yet: needed before new code is written there.
 
+use ruff_python_ast::Expr;
 use ruff_text_size::TextSize;
 
 use super::answer::Answer;
@@ -8,6 +9,20 @@ use super::resolved::Names;
 use super::{Resolution, ScopeKind};
 
 impl Names {
+    /// True where the path that `expression` begins may lead on through the project's re-exports, so that its first
+    /// component does not tell the library it leads to.
+    pub fn leads_into_project(&self, expression: &Expr) -> bool {
+        let mut base = expression;
+        while let Expr::Attribute(attribute) = base {
+            base = &attribute.value;
+        }
+        let event = base.as_name_expr().and_then(|name| self.event_at(name.range.start()));
+        match event.map(|event| self.answers.by_slot[event.slot as usize]) {
+            Some(Answer::Kept(kept)) => self.kept_in_project[kept as usize],
+            _ => false,
+        }
+    }
+
     /// What `name` means to code at `offset`. Where only a star import may bind it, the modules are not told.
     pub fn meaning_at(&self, name: &str, offset: TextSize) -> Resolution {
         let Some(&symbol) = self.symbol_of.get(name) else { return self.unmentioned(name) };

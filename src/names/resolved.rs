@@ -36,7 +36,7 @@ pub struct Names {
     /// The project around the module.
     exports: Option<Arc<dyn Exports + Send + Sync>>,
     /// For each kept meaning, whether its path may lead on through the project.
-    kept_in_project: Vec<bool>,
+    pub(super) kept_in_project: Vec<bool>,
     stars: Vec<Star>,
     pub(super) places: OnceLock<Places>,
 }

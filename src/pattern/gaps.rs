@@ -1,5 +1,6 @@
 //! The smallest edits that turn a match into its replacement: between what stays, only the tokens that differ.
 
+use ruff_python_parser::{parse_expression, parse_module};
 use ruff_text_size::{TextRange, TextSize};
 
 use crate::source::Edit;
@@ -13,6 +14,44 @@ pub fn piece_edits(text: &str, range: TextRange, pieces: &[Piece]) -> Result<Opt
     if !in_order(range, pieces) {
         return Ok(None);
     }
+    let edits = gap_edits(text, range, pieces)?;
+    if breaks_line(text, range, pieces, &edits) {
+        return Ok(None);
+    }
+    Ok(Some(edits))
+}
+
+/// True where a line end that stood in brackets would stand outside any.
+fn breaks_line(text: &str, range: TextRange, pieces: &[Piece], edits: &[Edit]) -> bool {
+    let has_line_end = |range: TextRange| text[range].contains(['\n', '\r']);
+    let mut at = range.start();
+    let mut in_gap = false;
+    for piece in pieces {
+        if let Piece::Kept(kept) = piece {
+            in_gap |= has_line_end(TextRange::new(at, kept.start()));
+            at = kept.end();
+        }
+    }
+    in_gap |= has_line_end(TextRange::new(at, range.end()));
+    if !in_gap {
+        return false;
+    }
+    let stands_alone = |text: &str| parse_expression(text).is_ok() || parse_module(text).is_ok();
+    if !stands_alone(&text[range]) {
+        return false;
+    }
+    let mut result = String::new();
+    let mut at = range.start();
+    for edit in edits {
+        result.push_str(&text[TextRange::new(at, edit.range.start())]);
+        result.push_str(&edit.text);
+        at = edit.range.end();
+    }
+    result.push_str(&text[TextRange::new(at, range.end())]);
+    !stands_alone(&result)
+}
+
+fn gap_edits(text: &str, range: TextRange, pieces: &[Piece]) -> Result<Vec<Edit>, Refused> {
     let closes = call_closers(pieces);
     let mut edits = Vec::new();
     let mut at = range.start();
@@ -38,7 +77,7 @@ pub fn piece_edits(text: &str, range: TextRange, pieces: &[Piece]) -> Result<Opt
             }
         }
     }
-    Ok(Some(edits))
+    Ok(edits)
 }
 
 fn in_order(range: TextRange, pieces: &[Piece]) -> bool {

@@ -147,6 +147,14 @@ impl Paths {
     }
 
     fn find(&self, names: &Names, expression: &Expr, roots: &[String], found: &mut Vec<usize>) {
+        // Most names lead elsewhere: the whole path is put together only for the others.
+        let Some(Resolution::Qualified(first) | Resolution::Builtin(first)) = names.head(expression) else {
+            return;
+        };
+        let first = first.split('.').next().unwrap_or_default();
+        if !(expression.is_attribute_expr() && names.leads_into_project(expression)) && !roots.iter().any(|it| it == first) {
+            return;
+        }
         let path = match names.resolve(expression) {
             Resolution::Qualified(path) | Resolution::Builtin(path) => path,
             _ => return,
