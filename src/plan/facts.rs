@@ -30,7 +30,8 @@ impl KnownKinds {
         table: Option<&Arc<Table>>,
     ) -> PartFacts<'f> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let kinds = table.map(|table| known.entry(table.name.clone()).or_default().clone()).unwrap_or_default();
+        let kinds =
+            table.map(|table| known.entry(table.name.clone()).or_default().clone()).unwrap_or_default();
         PartFacts { around, part, table: table.cloned(), kinds }
     }
 }
@@ -38,7 +39,8 @@ impl KnownKinds {
 impl Facts for PartFacts<'_> {
     fn kind(&self, expression: &Expr) -> KindName {
         let Some(table) = self.table.as_deref() else { return KindName::Unknown };
-        let kinds = self.kinds.get_or_init(|| infer(&Program::build(self.around.sources(), table, Vec::new())));
+        let kinds =
+            self.kinds.get_or_init(|| infer(&Program::build(self.around.sources(), table, Vec::new())));
         kinds.of(SourceId(self.part.id.0), expression).name()
     }
 }

@@ -121,7 +121,8 @@ fn run_on(scenario: &Scenario, before: Files) -> Result<Outcome, String> {
 fn modules(files: &Files) -> (Vec<Arc<Module>>, Vec<Refusal>) {
     let mut modules = Vec::new();
     let mut problems = Vec::new();
-    let is_python = |path: &Path| path.extension().is_some_and(|extension| extension == "py" || extension == "ipynb");
+    let is_python =
+        |path: &Path| path.extension().is_some_and(|extension| extension == "py" || extension == "ipynb");
     for (path, bytes) in files.iter().filter(|(path, _)| is_python(path)) {
         match SourceFile::from_bytes(path, bytes).and_then(Module::parse) {
             Ok(module) => modules.push(Arc::new(module)),

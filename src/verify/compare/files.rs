@@ -104,7 +104,11 @@ pub fn written(before: &CaptureDir, after: &CaptureDir, terms: &Terms<'_>, repor
                 report.differs(&output, codes::MISSING, format!("{output}: it is not written any more"));
             }
             _ => {
-                report.differs(&output, codes::SURPLUS, format!("{output}: the original writes no such file"));
+                report.differs(
+                    &output,
+                    codes::SURPLUS,
+                    format!("{output}: the original writes no such file"),
+                );
             }
         }
     }
