@@ -230,13 +230,4 @@ pub enum DevCommand {
         #[arg(long)]
         jobs: Option<usize>,
     },
-    /// Write the generated pages under DIR/docs, or with --check say which are stale
-    Docs {
-        /// The repository's root.
-        #[arg(default_value = ".")]
-        root: PathBuf,
-        /// Write nothing.
-        #[arg(long)]
-        check: bool,
-    },
 }

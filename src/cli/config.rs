@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::verify::compare::tolerance::Comparator;
+
 /// What a project says about itself.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
@@ -16,6 +18,9 @@ pub struct Config {
     pub pass_dirs: Vec<PathBuf>,
     /// Globs of files that are never planned, relative to the root.
     pub exclude: Vec<String>,
+    /// Patterns, as in `.gitignore`, of files that no workload reads: they stay out of the copies it runs in. One that
+    /// begins with `!` takes along what would be left out.
+    pub sandbox_exclude: Vec<String>,
     /// The form ported code takes.
     pub style: Style,
     /// The interpreter that has the libraries, relative to the root.
@@ -57,7 +62,7 @@ pub struct WorkloadConfig {
     pub compare: CompareConfig,
     /// Tolerances by dtype (`float64`) or by output (`out/labels.npy`, `globals.scores`).
     #[serde(default)]
-    pub tolerance: BTreeMap<String, ToleranceConfig>,
+    pub tolerance: BTreeMap<String, Comparator>,
     /// `process` or `warm`.
     pub metric: Option<MetricConfig>,
     /// The speed-up that the interval's lower end must beat.
@@ -68,6 +73,27 @@ pub struct WorkloadConfig {
     pub timeout: Option<String>,
     /// Timed runs of each side, at most.
     pub runs: Option<u32>,
+}
+
+impl WorkloadConfig {
+    /// A workload of which only the command is given.
+    pub fn new(run: &str) -> Self {
+        Self {
+            name: None,
+            run: run.to_owned(),
+            inputs: None,
+            scales: Vec::new(),
+            seed: 0,
+            arrays: ArraysConfig::Host,
+            compare: CompareConfig::default(),
+            tolerance: BTreeMap::new(),
+            metric: None,
+            min_speedup: None,
+            max_fallback: None,
+            timeout: None,
+            runs: None,
+        }
+    }
 }
 
 /// Whose arrays callers see.
@@ -99,32 +125,8 @@ pub struct CompareConfig {
     pub stdout: Option<bool>,
     /// Globals of the main module at the end; true where absent.
     pub globals: Option<bool>,
-    /// Globs of written files that are compared; all where absent.
-    pub files: Option<Vec<String>>,
     /// Regular expressions of text that may differ.
     pub volatile: Vec<String>,
-}
-
-/// How close is close enough.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct ToleranceConfig {
-    /// Relative.
-    pub rtol: Option<f64>,
-    /// Absolute.
-    pub atol: Option<f64>,
-    /// `permutation`: labels may be renamed.
-    pub up_to: Option<UpTo>,
-    /// Not compared at all.
-    pub ignore: bool,
-}
-
-/// What a comparison overlooks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum UpTo {
-    /// The names of labels.
-    Permutation,
 }
 
 /// Why a configuration can't be used.
@@ -219,7 +221,9 @@ pub fn parse_duration(text: &str) -> Result<std::time::Duration, String> {
         _ => return Err(format!("`{text}` is no duration; write it as 90s, 10m or 2h")),
     };
     match number.trim().parse::<f64>() {
-        Ok(count) if count > 0.0 && count.is_finite() => Ok(std::time::Duration::from_secs_f64(count * factor)),
+        Ok(count) if count > 0.0 && count.is_finite() => {
+            Ok(std::time::Duration::from_secs_f64(count * factor))
+        }
         _ => Err(format!("`{text}` is no duration; write it as 90s, 10m or 2h")),
     }
 }

@@ -41,7 +41,9 @@ pub fn python_of(asked: Option<&Path>, configured: Option<&Path>, root: &Path) -
     }
     if let Some(path) = configured {
         let path = root.join(path);
-        return executable(&path).with_context(|| format!("python = {} in the configuration: no such interpreter", path.display()));
+        return executable(&path).with_context(|| {
+            format!("python = {} in the configuration: no such interpreter", path.display())
+        });
     }
     let environment = std::env::var_os("VIRTUAL_ENV").map(|folder| PathBuf::from(folder).join("bin/python"));
     [environment, Some(root.join(".venv/bin/python"))]
@@ -62,5 +64,7 @@ fn executable(path: &Path) -> Option<PathBuf> {
 }
 
 fn on_path(name: &str) -> Option<PathBuf> {
-    std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| path.is_file())
+    std::env::split_paths(&std::env::var_os("PATH")?)
+        .map(|folder| folder.join(name))
+        .find(|path| path.is_file())
 }

@@ -16,7 +16,9 @@ pub enum WorkloadError {
     #[error("workload `{0}` is neither `python SCRIPT …` nor `package.module:function`")]
     Unknown(String),
     /// Known, but this version can't run it.
-    #[error("workload `{text}`: {what} workloads can't be verified by this version; name a script or a function")]
+    #[error(
+        "workload `{text}`: {what} workloads can't be verified by this version; name a script or a function"
+    )]
     Unsupported {
         /// The text.
         text: String,
@@ -24,7 +26,9 @@ pub enum WorkloadError {
         what: &'static str,
     },
     /// A function without inputs.
-    #[error("workload `{0}` is a function and needs inputs: add `--inputs FILE.py:make`, or `inputs` in the configuration")]
+    #[error(
+        "workload `{0}` is a function and needs inputs: add `--inputs FILE.py:make`, or `inputs` in the configuration"
+    )]
     NoInputs(String),
     /// Inputs that aren't `FILE.py:FUNCTION`.
     #[error("inputs `{0}` must have the form FILE.py:FUNCTION")]
@@ -87,9 +91,8 @@ fn is_name(text: &str) -> bool {
 }
 
 fn is_function(text: &str) -> bool {
-    text.split_once(':').is_some_and(|(module, function)| {
-        module.split('.').all(is_name) && function.split('.').all(is_name)
-    })
+    text.split_once(':')
+        .is_some_and(|(module, function)| module.split('.').all(is_name) && function.split('.').all(is_name))
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use crate::names::Names;
 use crate::pattern::{Piece, Refused, piece_edits};
 use crate::source::{Edit, Edits, EditsBuilder, Module, Overlap};
 
-use super::imports::{Needs, plan_imports};
 use super::Match;
+use super::imports::{Needs, plan_imports};
 
 /// Why wishes can't be edits: always a mistake of the planner's.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -236,9 +236,9 @@ impl Condition {
                 if [&imports, &except, &patterns, &unless].iter().all(|list| list.is_empty()) =>
             {
                 match (subclass_of, uses, uses_none_of) {
-                    (Some(names), None, None) => named(names).map(Self::SubclassOf),
-                    (None, Some(names), None) => named(names).map(Self::Uses),
-                    (None, None, Some(names)) => named(names).map(Self::UsesNoneOf),
+                    (Some(list), None, None) => named(list).map(Self::SubclassOf),
+                    (None, Some(list), None) => named(list).map(Self::Uses),
+                    (None, None, Some(list)) => named(list).map(Self::UsesNoneOf),
                     _ => Err(GuardError::NotOneKey { guard: guard.to_owned() }),
                 }
             }

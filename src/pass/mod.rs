@@ -51,7 +51,6 @@ pub use spelling::{Aliases, Speller};
 
 use alternatives::Alternative;
 
-
 /// A loaded and checked pass.
 #[derive(Debug, Clone)]
 pub struct Pass {
@@ -244,7 +243,6 @@ pub struct NearMiss {
     /// The reason code that goes with it, where there is one.
     pub code: Option<Code>,
 }
-
 
 #[cfg(test)]
 mod tests;

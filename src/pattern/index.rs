@@ -152,7 +152,9 @@ impl Paths {
             return;
         };
         let first = first.split('.').next().unwrap_or_default();
-        if !(expression.is_attribute_expr() && names.leads_into_project(expression)) && !roots.iter().any(|it| it == first) {
+        if !(expression.is_attribute_expr() && names.leads_into_project(expression))
+            && !roots.iter().any(|it| it == first)
+        {
             return;
         }
         let path = match names.resolve(expression) {

@@ -1,0 +1,13 @@
+//! From files to a patch: plans units pass by pass and, where asked, judges each candidate.
+
+mod candidate;
+mod judged;
+mod planned;
+mod said;
+mod units;
+
+pub use candidate::{Candidate, changes_between};
+pub use judged::{Judging, port_unit};
+pub use planned::{FilePlan, Planned, plan_files};
+pub use said::{gpu_use, limiting_factor, timing};
+pub use units::{Unit, Work, discover, work_of};

@@ -1,0 +1,139 @@
+//! Planning a pass for a unit: what concerns it, which guards speak, and which planner it goes to.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use crate::names::{ModuleId, Project};
+use crate::pass::{Effect, Pass};
+use crate::reasons::Refusal;
+
+use super::activate::{self, Prepared};
+use super::facts::{KnownKinds, PartFacts};
+use super::guard::{self, Findings, Hit};
+use super::unit::{Part, Surroundings, Unit};
+use super::{Advice, Pinned, Plan, rewrite};
+
+/// Plans passes for the units of one project. Units may be planned at the same time; what they share is looked at once.
+pub struct Planner<'p> {
+    around: Surroundings<'p>,
+    findings: Mutex<Findings>,
+    kinds: KnownKinds,
+}
+
+/// How much of a unit is planned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// The entry and everything that it reaches.
+    Unit,
+    /// The entry alone; what it reaches still decides whether a guard speaks.
+    Entry,
+}
+
+/// Plans `pass` for the unit of `entry`, a path relative to the project's root: the file and the project modules that it
+/// reaches. The changes in `pinned` are left out.
+pub fn plan_unit(project: &Project, entry: &Path, pass: &Pass, pinned: &Pinned) -> Plan {
+    Planner::new(project).unit(entry, pass, pinned)
+}
+
+impl<'p> Planner<'p> {
+    /// A planner for the units of `project`.
+    pub fn new(project: &'p Project) -> Self {
+        Self { around: Surroundings::new(project), findings: Mutex::default(), kinds: KnownKinds::default() }
+    }
+
+    /// Plans `pass` for `entry` and the project modules that it reaches. The changes in `pinned` are left out.
+    ///
+    /// Nothing is planned for a unit that never uses the library that the pass moves away from. A guard that refuses
+    /// leaves the whole unit alone.
+    pub fn unit(&self, entry: &Path, pass: &Pass, pinned: &Pinned) -> Plan {
+        self.plan(entry, pass, pinned, Scope::Unit)
+    }
+
+    /// The same for `entry` alone: changes of the modules that it reaches are left to their own turn.
+    pub fn file(&self, entry: &Path, pass: &Pass, pinned: &Pinned) -> Plan {
+        self.plan(entry, pass, pinned, Scope::Entry)
+    }
+
+    fn plan(&self, entry: &Path, pass: &Pass, pinned: &Pinned, scope: Scope) -> Plan {
+        let Some(entry) = self.around.project.by_path(entry) else { return Plan::default() };
+        let switch = pass.rules.iter().find(|rule| rule.activation.is_some());
+        match switch {
+            Some(_) => self.activation(entry, pass, pinned),
+            None => self.rewriting(entry, pass, pinned, scope),
+        }
+    }
+
+    fn activation(&self, entry: ModuleId, pass: &Pass, pinned: &Pinned) -> Plan {
+        let mut rules = pass.rules.iter();
+        let switch = rules.find_map(|it| Some((it, it.activation.as_ref()?)));
+        let Some((rule, activation)) = switch else { return Plan::default() };
+        let (unit, spot) = match activate::prepare(&self.around, entry, pass, activation) {
+            Prepared::Nothing => return Plan::default(),
+            Prepared::Refused(refusal) => return Plan { left: vec![refusal], ..Plan::default() },
+            Prepared::Ready(unit, spot) => (unit, spot),
+        };
+        self.guarded(&unit, pass, || {
+            let mut plan = activate::activate(&unit, pass, rule, activation, spot, pinned);
+            if !plan.changes.is_empty() {
+                plan.advice = self.matches(unit.parts(), pass, pinned).advice;
+            }
+            plan
+        })
+    }
+
+    fn rewriting(&self, entry: ModuleId, pass: &Pass, pinned: &Pinned, scope: Scope) -> Plan {
+        if scope == Scope::Entry && !pass.concerns(self.around.project.names(entry)) {
+            return Plan::default();
+        }
+        let unit = Unit::new(&self.around, entry);
+        if !unit.parts().iter().any(|part| pass.concerns(part.names)) {
+            return Plan::default();
+        }
+        let parts = match scope {
+            Scope::Unit => unit.parts(),
+            Scope::Entry => &unit.parts()[..1],
+        };
+        self.guarded(&unit, pass, || self.matches(parts, pass, pinned))
+    }
+
+    /// What `plan` makes of the unit, unless a guard refuses it.
+    fn guarded(&self, unit: &Unit<'_>, pass: &Pass, plan: impl FnOnce() -> Plan) -> Plan {
+        let mut refusals = Vec::new();
+        let mut advice = Vec::new();
+        for guard in &pass.guards {
+            for Hit { place, message } in guard::hits(guard, unit, &self.findings) {
+                let code = guard.code.clone();
+                match guard.effect {
+                    Effect::Refuse => {
+                        refusals.push(Refusal { place, code, message, pass: Some(pass.id.clone()) });
+                    }
+                    Effect::Advise => {
+                        let rule = format!("{}/{}", pass.id, guard.id);
+                        advice.push(Advice { place, code: Some(code), message, rule });
+                    }
+                }
+            }
+        }
+        if !refusals.is_empty() {
+            refusals.sort();
+            return Plan { left: refusals, ..Plan::default() };
+        }
+        let mut plan = plan();
+        if !plan.changes.is_empty() {
+            plan.advice.extend(advice);
+            plan.advice.sort();
+        }
+        plan
+    }
+
+    /// What the rules of `pass` make of `parts`.
+    fn matches(&self, parts: &[Part<'_>], pass: &Pass, pinned: &Pinned) -> Plan {
+        let facts: Vec<PartFacts<'_>> =
+            parts.iter().map(|part| self.kinds.of_part(&self.around, *part, pass.knowledge())).collect();
+        let mut files = Vec::with_capacity(parts.len());
+        for (part, facts) in parts.iter().zip(&facts) {
+            files.push(rewrite::File { module: part.module, names: part.names, facts });
+        }
+        rewrite::plan(pass, &files, pinned)
+    }
+}
