@@ -155,7 +155,8 @@ fn compared(before: &str, after: &str) -> Comparison {
 }
 
 fn messages(comparison: &Comparison) -> String {
-    comparison.findings.iter().map(|finding| format!("{} {}\n", finding.code, finding.message)).collect()
+    let told = comparison.findings.iter().map(|finding| format!("{} {}\n", finding.code, finding.message));
+    told.collect::<Vec<_>>().concat()
 }
 
 /// Two scripts agree.

@@ -72,8 +72,7 @@ impl<'a> Inference<'_, 'a> {
     fn give_away(&mut self, call: &'a ExprCall) {
         let keywords = call.arguments.keywords.iter().map(|it| &it.value);
         for argument in call.arguments.args.iter().chain(keywords) {
-            if matches!(self.seen(argument), Kind::List(_) | Kind::Dict(_) | Kind::Record(_))
-            {
+            if matches!(self.seen(argument), Kind::List(_) | Kind::Dict(_) | Kind::Record(_)) {
                 self.add_element(argument, &Kind::Unknown);
             }
         }

@@ -28,9 +28,7 @@ impl<'a> Inference<'_, 'a> {
     fn index_kinds(&mut self, slice: &'a Expr) -> Vec<Kind> {
         let whole = self.value(slice);
         match slice {
-            Expr::Tuple(tuple) => {
-                tuple.elts.iter().map(|it| self.seen(it).clone()).collect()
-            }
+            Expr::Tuple(tuple) => tuple.elts.iter().map(|it| self.seen(it).clone()).collect(),
             _ => vec![whole],
         }
     }

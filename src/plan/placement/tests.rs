@@ -1,4 +1,3 @@
-
 //! Programs and what becomes of them.
 
 use std::path::Path;
