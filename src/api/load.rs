@@ -184,6 +184,7 @@ fn elements(entry: &Entry) -> Result<Option<Elements>, Problem> {
         None => Ok(None),
         Some("bool") => Ok(Some(Elements::Bool)),
         Some("integer") => Ok(Some(Elements::Integer)),
+        Some("number") => Ok(Some(Elements::Number)),
         Some(other) => Err(Problem { text: other.to_owned(), what: "element class" }),
     }
 }
@@ -235,6 +236,7 @@ fn host(entry: &Entry) -> Result<HostCallable, Problem> {
         reason: entry.reason.as_deref().map(Code::from_text),
         parameters: entry.from_signature.as_deref().map(|text| parameters(Some(text))).transpose()?,
         returns: result(entry)?,
+        elements: elements(entry)?,
         changes: entry.changes.clone(),
     })
 }

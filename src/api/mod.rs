@@ -123,6 +123,8 @@ pub struct HostCallable {
     pub parameters: Option<Vec<Parameter>>,
     /// What a call yields.
     pub returns: Returns,
+    /// What the result's elements are, where that is known.
+    pub elements: Option<Elements>,
     /// The parameter that a call changes.
     pub changes: Option<String>,
 }
@@ -160,6 +162,8 @@ pub enum Elements {
     Bool,
     /// Integers.
     Integer,
+    /// Numbers, not booleans.
+    Number,
 }
 
 /// What a call yields.
@@ -206,6 +210,8 @@ pub enum Returns {
     Grid,
     /// The first argument.
     Same,
+    /// As [`Reduction`](Self::Reduction), with an axis more for each axis of the quantiles asked for.
+    Quantile,
     /// An array or a scalar.
     Value,
     /// A tuple of these.

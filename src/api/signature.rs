@@ -119,6 +119,7 @@ pub(super) fn returns(text: &str) -> Result<Returns, String> {
         "count" => Returns::Count,
         "number" => Returns::Number,
         "grid" => Returns::Grid,
+        "quantile" => Returns::Quantile,
         "same" => Returns::Same,
         "value" => Returns::Value,
         "list" => Returns::List,

@@ -72,6 +72,13 @@ impl<'p> Surroundings<'p> {
         self.project.locate(part.id, path).is_some()
     }
 
+    /// The top-level package that `part` belongs to, where it belongs to one.
+    pub(super) fn package(&self, part: &Part<'_>) -> Option<&str> {
+        let dotted = self.project.dotted(part.id);
+        let (package, inside) = dotted.split_once('.').unwrap_or((dotted, ""));
+        (!inside.is_empty() || self.project.is_package(part.id)).then_some(package)
+    }
+
     /// True where `part` is not on its own: it belongs to a package, or another module of the project imports it.
     pub(super) fn is_part_of_another(&self, part: &Part<'_>) -> bool {
         let in_package = || {

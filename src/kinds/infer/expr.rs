@@ -351,7 +351,8 @@ fn broadcast(op: Operator, left: Array, right: Array) -> Array {
     };
     let scalar = op == Operator::MatMult && rank.is_none();
     let dtype = match op {
-        Operator::Div => Dtype::Any,
+        Operator::Div => Dtype::Number,
+        Operator::BitAnd | Operator::BitOr | Operator::BitXor => left.dtype.join(right.dtype),
         _ => left.dtype.promote(right.dtype),
     };
     let maybe_scalar = scalar || (left.maybe_scalar && right.maybe_scalar);

@@ -107,7 +107,7 @@ fn part(expression: Option<&Expr>, kind: &Kind) -> Part {
         (_, Kind::Array(array)) if array.maybe_scalar => Part::Unknown,
         (_, Kind::Array(array)) => match array.dtype {
             Dtype::Bool => Part::Array { takes: array.rank, gives: Some(1) },
-            Dtype::Integer => Part::Array { takes: Some(1), gives: array.rank },
+            Dtype::Integer | Dtype::Number => Part::Array { takes: Some(1), gives: array.rank },
             _ => Part::Array { takes: None, gives: None },
         },
         (_, Kind::List(_) | Kind::Tuple(_)) => Part::Array { takes: Some(1), gives: Some(1) },

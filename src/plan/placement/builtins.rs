@@ -22,8 +22,8 @@ pub(super) fn builtin(name: &str) -> Builtin {
             Builtin::Asks
         }
         "abs" => Builtin::Maps,
-        "list" | "tuple" | "enumerate" | "zip" | "reversed" | "iter" => Builtin::Iterates,
-        "sum" | "next" => Builtin::Folds,
+        "list" | "tuple" | "enumerate" | "zip" | "reversed" | "iter" | "sorted" => Builtin::Iterates,
+        "sum" | "next" | "min" | "max" => Builtin::Folds,
         _ => Builtin::Host,
     }
 }

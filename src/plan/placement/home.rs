@@ -75,6 +75,7 @@ impl<'v, 'a> View<'v, 'a> {
     pub(super) fn home(&self, expression: &Expr) -> Home {
         match expression {
             Expr::Name(_) => self.name_home(expression),
+            Expr::BinOp(it) if *self.kind(&it.left) == Kind::Text => Home::Free,
             Expr::BinOp(it) => self.joined([&*it.left, &*it.right]),
             Expr::UnaryOp(it) if it.op == UnaryOp::Not => Home::Free,
             Expr::UnaryOp(it) => self.home(&it.operand),

@@ -62,9 +62,10 @@ fn edits(
     };
     for id in regions {
         writer.scope = import_scope(ground, *id);
-        for act in &solution.acts[id.0 as usize] {
-            writer.act(ground, source, act);
-        }
+        // Of two things around one expression, the one asked for first stands outside.
+        let (wraps, others): (Vec<&Act>, Vec<&Act>) =
+            solution.acts[id.0 as usize].iter().partition(|act| matches!(act, Act::Wrap(..)));
+        wraps.into_iter().chain(others).for_each(|act| writer.act(ground, source, act));
     }
     let Writer { mut assembler, needs, .. } = writer;
     let removed = assembler.removed().to_vec();

@@ -220,11 +220,7 @@ impl Walk<'_, '_> {
 
     /// Notes what the elements of `value`, which lives on `side`, mean for the variables that take them.
     pub(super) fn unpacked_to(&mut self, slots: &[SlotId], value: &Expr, side: Side) {
-        let from = match value {
-            Expr::Name(_) => self.slot(value).map(|slot| self.node(slot)),
-            Expr::Call(it) => self.called_function(value, it).map(super::Node::Result),
-            _ => None,
-        };
+        let from = self.passed_on(value);
         for slot in slots {
             let node = self.node(*slot);
             match from {

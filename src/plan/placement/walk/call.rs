@@ -42,7 +42,7 @@ impl Walk<'_, '_> {
             }
             Callee::HostMethod(owner) => self.host_method(whole, call, owner),
             Callee::Builtin(name) => self.builtin_call(whole, call, &name.to_owned(), side, want),
-            Callee::Member(owner, name) => self.member_call(call, owner, &name.to_owned()),
+            Callee::Member(owner, name) => self.member_call(whole, call, owner, &name.to_owned()),
             Callee::Host => {
                 self.visit(&call.func, Want::Any);
                 self.host_call(whole, call);
@@ -309,10 +309,11 @@ impl Walk<'_, '_> {
                 for argument in args {
                     let rows = self.kind(argument).is_array()
                         && self.view.iteration_home(argument) != self.home(argument);
+                    let contains = matches!(self.kind(argument), Kind::List(_) | Kind::Tuple(_));
                     let inner = match want {
-                        _ if rows || !holds && self.kind(argument).is_array() => Want::Host,
-                        _ if !holds && !is_display(argument) => Want::Any,
-                        _ if !holds => Want::Host,
+                        _ if rows || name != "zip" && args.len() > 1 && !contains => Want::Host,
+                        _ if !holds && (is_display(argument) || !contains) => Want::Host,
+                        _ if !holds => Want::Any,
                         Want::Operand { .. } => Want::Device,
                         other => other,
                     };
@@ -326,7 +327,8 @@ impl Walk<'_, '_> {
     }
 
     /// A method of a list, a mapping, text, or an object of a library.
-    fn member_call(&mut self, call: &ExprCall, owner: &Expr, name: &str) {
+    fn member_call(&mut self, whole: &Expr, call: &ExprCall, owner: &Expr, name: &str) {
+        let holds = self.kind(whole).holds_arrays();
         self.visit(owner, Want::Any);
         let adds = matches!(name, "append" | "add" | "extend" | "insert" | "appendleft");
         if adds && matches!(self.kind(owner), Kind::List(_)) {
@@ -351,7 +353,7 @@ impl Walk<'_, '_> {
                 let message = format!("`{name}` changes `{}` in place, on the host", self.text(changed));
                 self.changed_by_host(changed, message);
             }
-            if let Some(reason) = &entry.reason {
+            if let Some(reason) = entry.reason.as_ref().filter(|_| holds) {
                 self.note(
                     call.range(),
                     reason.clone(),
@@ -412,8 +414,8 @@ impl Walk<'_, '_> {
             }
             return;
         }
-        let random = |it: &crate::reasons::Code| it.as_str() == "GP204";
-        if let Some(reason) = self.host_reason(call).filter(|it| on_device || random(it)) {
+        let draws = |it: &crate::reasons::Code| it.as_str() == "GP204" && self.kind(whole).holds_arrays();
+        if let Some(reason) = self.host_reason(call).filter(|it| on_device || draws(it)) {
             self.note(whole, reason, format!("`{name}` stays on the host"));
         }
     }
@@ -429,7 +431,10 @@ impl Walk<'_, '_> {
     pub(super) fn changes_unseen(&mut self, whole: &Expr, call: &ExprCall) {
         let known = match self.view.callee_of(whole, call) {
             Callee::Host => match self.view.program().reference(self.view.source, &call.func) {
-                Ref::Path(path) => self.view.program().path(path).host.is_some(),
+                Ref::Path(path) => {
+                    let info = self.view.program().path(path);
+                    info.host.is_some() || info.callable.is_some()
+                }
                 _ => *self.kind(&call.func) == Kind::Plain,
             },
             Callee::Member(owner, _) => !matches!(self.kind(owner), Kind::Unknown | Kind::Never),

@@ -40,6 +40,8 @@ impl Walk<'_, '_> {
             Kind::Array(array) if !array.maybe_scalar => Way::ToHost,
             Kind::Array(_) | Kind::Numpy | Kind::Number => Way::ScalarToHost,
             Kind::Python => Way::NumberToHost,
+            // What made it unknown has been told.
+            Kind::Unknown | Kind::Never => return,
             _ => return self.container_conflict(expression),
         };
         if self.kind(expression).is_array() {

@@ -6,9 +6,10 @@ use ruff_python_ast::{
 };
 use ruff_text_size::{Ranged, TextRange};
 
-use super::{Act, Walk, Want};
+use super::{Act, Node, Walk, Want};
 use crate::kinds::Kind;
 use crate::kinds::program::Ref;
+use crate::plan::placement::builtins::{Builtin, builtin};
 use crate::plan::placement::code::{self, Finding};
 use crate::plan::placement::home::{Home, asks_identity};
 use crate::plan::placement::loops::Loop;
@@ -54,15 +55,27 @@ impl Walk<'_, '_> {
     /// Notes what goes into a variable: the value of another as it is, or the result of device work.
     fn made(&mut self, expression: &Expr, home: Home, want: Want) {
         let Want::Into(node, _) = want else { return };
-        let from = match expression {
-            Expr::Name(_) => self.slot(expression).map(|slot| self.node(slot)),
-            Expr::Call(it) => self.called_function(expression, it).map(super::Node::Result),
-            _ => None,
-        };
-        match from {
+        match self.passed_on(expression) {
             Some(from) if self.kind(expression).holds_arrays() => self.out.flows.push((from, node)),
             _ if home == Home::Device => self.used(node).made = true,
             _ => {}
+        }
+    }
+
+    /// The variable or result whose value (or one of whose elements) `expression` yields as it is.
+    pub(super) fn passed_on(&self, expression: &Expr) -> Option<Node> {
+        match expression {
+            Expr::Name(_) => self.slot(expression).map(|slot| self.node(slot)),
+            Expr::Call(it) => match self.called_function(expression, it) {
+                Some(function) => Some(Node::Result(function)),
+                None => {
+                    let name = self.view.program().builtin(self.view.source, &it.func)?;
+                    let hands_on = matches!(builtin(name), Builtin::Iterates | Builtin::Folds);
+                    let first = it.arguments.args.first().filter(|_| hands_on && name != "sum")?;
+                    self.passed_on(first)
+                }
+            },
+            _ => None,
         }
     }
 
@@ -84,8 +97,14 @@ impl Walk<'_, '_> {
                 self.count_work(expression, side);
                 self.compare(it, side);
             }
-            Expr::Attribute(it) => self.attribute(expression, it, side),
-            Expr::Subscript(it) => self.subscript(expression, it, side),
+            Expr::Attribute(it) => {
+                self.part_used(&it.value, want);
+                self.attribute(expression, it, side);
+            }
+            Expr::Subscript(it) => {
+                self.part_used(&it.value, want);
+                self.subscript(expression, it, side);
+            }
             Expr::Call(it) => self.call(expression, it, side, want),
             Expr::FString(it) => self.interpolated(it),
             Expr::Dict(it) => {
@@ -118,6 +137,26 @@ impl Walk<'_, '_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A part of `base` is what `want` asks for: work on the part is work on the whole.
+    fn part_used(&mut self, base: &Expr, want: Want) {
+        let is_array = |it: &Expr| matches!(self.kind(it), Kind::Array(_) | Kind::List(_) | Kind::Tuple(_));
+        let mut owner = base;
+        loop {
+            owner = match owner {
+                Expr::Subscript(it) if is_array(&it.value) => &it.value,
+                Expr::Attribute(it) if is_array(&it.value) => &it.value,
+                _ => break,
+            };
+        }
+        let Some(slot) = self.slot(owner) else { return };
+        let node = self.node(slot);
+        match want {
+            Want::Operand { .. } | Want::Device => self.used(node).work = true,
+            Want::Into(to, _) => self.out.flows.push((node, to)),
+            Want::Any | Want::Test | Want::Host => {}
         }
     }
 
@@ -285,6 +324,7 @@ impl Walk<'_, '_> {
     ) {
         let Some((first, rest)) = generators.split_first() else { return element(self) };
         self.iterate(&first.target, &first.iter, None);
+        self.hold_elements(&first.target, &first.iter);
         let (program, source) = (self.view.program(), self.view.source);
         let inner = Loop::new(program, source, range, Some(&first.iter), &[&first.target], &[]);
         self.looping(inner, |walk| {

@@ -1,7 +1,7 @@
 //! Iteration: over containers of arrays, and over arrays themselves.
 
 use ruff_python_ast::{Expr, StmtFor};
-use ruff_text_size::TextSize;
+use ruff_text_size::{Ranged, TextSize};
 
 use super::{Walk, Want};
 use crate::kinds::Kind;
@@ -99,6 +99,19 @@ impl Walk<'_, '_> {
         self.count_transfer(&*stmt.target);
         if let Some(first) = stmt.body.first() {
             self.rebind_before(ruff_text_size::Ranged::start(first), names);
+        }
+    }
+
+    /// A comprehension has no place for a statement: its variables live where the elements do.
+    pub(super) fn hold_elements(&mut self, target: &Expr, iterated: &Expr) {
+        let mut names = Vec::new();
+        self.mismatched(target, iterated, &mut names);
+        if names.is_empty() {
+            return;
+        }
+        for slot in self.array_slots(std::slice::from_ref(target)) {
+            let message = format!("the elements of `{}` live on the host", self.text(iterated));
+            self.force_host(slot, code::Finding::new(iterated.start(), code::UNKNOWN, message));
         }
     }
 
