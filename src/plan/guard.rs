@@ -78,7 +78,7 @@ fn over_unit<'f>(unit: &Unit<'_>, findings: impl Iterator<Item = &'f Finding>) -
             }
             Finding::Absence { found: true, .. } => return Vec::new(),
             Finding::Absence { found: false, first_import } => {
-                absent = absent.or_else(|| first_import.clone())
+                absent = absent.or_else(|| first_import.clone());
             }
         }
     }
