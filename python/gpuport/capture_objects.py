@@ -8,6 +8,9 @@ import sys
 from . import capture_arrays, capture_frames, capture_models
 from .nodes import class_name, composite, is_symbol, part
 
+# Standard classes whose attributes are what they hold.
+RECORDS = {("types", "SimpleNamespace"), ("argparse", "Namespace")}
+
 
 def library_value(capture, value: object, path: str, depth: int) -> dict:
     """The node of a value that is no plain scalar or container."""
@@ -93,6 +96,14 @@ def plain_class(capture, value: object, path: str, depth: int) -> dict | None:
         return {"type": "value", "class": class_name(cls), "text": os.fsdecode(os.fspath(value))}
     if cls in (range, slice, type(Ellipsis), type(NotImplemented)):
         return {"type": "value", "class": cls.__name__, "text": repr(value)}
+    pattern = getattr(sys.modules.get("re"), "Pattern", ())
+    numpy_dtype = getattr(sys.modules.get("numpy"), "dtype", ())
+    if isinstance(value, (pattern, numpy_dtype)):
+        return {
+            "type": "value",
+            "class": "numpy.dtype" if isinstance(value, numpy_dtype) else "re.Pattern",
+            "text": str(value),
+        }
     if isinstance(value, BaseException):
         return {"type": "value", "class": class_name(cls), "text": ""}
     enum = sys.modules.get("enum")
@@ -121,7 +132,7 @@ def own_class(capture, value: object, path: str, depth: int) -> dict | None:
     """Records of any origin, and instances of classes that the project itself defines, by their attributes."""
     cls = type(value)
     record = hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__")
-    record = record or (cls.__module__ == "types" and cls.__name__ == "SimpleNamespace")
+    record = record or (cls.__module__, cls.__name__) in RECORDS
     if not record and not defined_in_project(cls, capture.root):
         return None
     fields = attributes(value)

@@ -56,7 +56,7 @@ def is_symbol(value: object) -> bool:
         types.MethodDescriptorType,
         types.WrapperDescriptorType,
     )
-    if isinstance(value, kinds):
+    if isinstance(value, kinds) or type(value).__module__ == "__future__":
         return True
     return type(value).__module__.partition(".")[0] in ("numpy", "cupy", "cupyx", "numba", "typing") and (
         type(value).__name__ in ("ufunc", "_ArrayFunctionDispatcher", "vectorize", "CPUDispatcher", "ElementwiseKernel")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import json
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from . import calls, program
 from .marks import Marks, device_name, synchronize
@@ -42,6 +44,9 @@ def main(job_path: str) -> None:
         job = Job(stream.read())
     marks = Marks(job.phase_fd)
     outcome = Outcome(job)
+    # Registered first, so done last, when the program's own exit handlers have run.
+    last: list[int] = []
+    atexit.register(end_by_signal, last)
     pid = os.getpid()
     observer = observe(job, outcome)
     results = calls.Results()
@@ -66,7 +71,9 @@ def main(job_path: str) -> None:
     outcome.device = device_name()
     outcome.write(ending)
     marks.mark("captured")
-    leave(ending)
+    if ending.signal is not None:
+        last.append(ending.signal)
+    sys.exit(ending.status)
 
 
 def prepare(job: Job, marks: Marks, results: calls.Results, outcome: Outcome) -> Callable:
@@ -112,25 +119,42 @@ def write_capture(job: Job, ending: Ending, results: calls.Results, outcome: Out
     from .capture import Capture
 
     capture = results.capture if results.capture is not None else Capture(job.capture_dir, job.root)
-    if job.workload.get("kind") != "function":
-        capture.globals(ending.namespace)
-    capture.write()
+    with silenced():
+        if job.workload.get("kind") != "function":
+            capture.globals(ending.namespace)
+        capture.write()
     outcome.not_compared.extend(capture.not_compared)
 
 
-def leave(ending: Ending) -> None:
-    """Ends the process with the program's status, or by its signal, leaving its exit handlers to run."""
-    if ending.signal is not None:
+def end_by_signal(last: list[int]) -> None:
+    """Ends the process by the signal that ended the program, as the interpreter does after a keyboard interrupt."""
+    if last:
         flush()
-        signal.signal(ending.signal, signal.SIG_DFL)
-        os.kill(os.getpid(), ending.signal)
-    sys.exit(ending.status)
+        signal.signal(last[0], signal.SIG_DFL)
+        os.kill(os.getpid(), last[0])
+
+
+@contextlib.contextmanager
+def silenced() -> Iterator[None]:
+    """Keeps what libraries print while they are asked for values out of the program's output."""
+    flush()
+    try:
+        kept, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 1)
+    except OSError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nothing)
 
 
 def flush() -> None:
     """Flushes the standard streams, as far as the program left them usable."""
     for stream in (sys.stdout, sys.stderr):
-        try:
+        with contextlib.suppress(AttributeError, OSError, ValueError):
             stream.flush()
-        except (AttributeError, OSError, ValueError):
-            pass

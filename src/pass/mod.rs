@@ -42,6 +42,7 @@ pub use errors::{FileError, FileErrors};
 pub use find::{FindOptions, find, find_with};
 pub use guard::{Condition, Effect, Guard, GuardError, GuardSpec, GuardsSpec, NameListSpec, NameLists};
 pub use imports::{Need, Needs, plan_imports};
+pub(crate) use layout::newline;
 pub use library::Library;
 pub use load::load;
 pub use registry::{DATA_VARIABLE, Registry, Sources};

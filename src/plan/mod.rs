@@ -4,6 +4,7 @@ mod activate;
 mod examples;
 mod facts;
 mod guard;
+pub mod placement;
 mod planner;
 pub mod rewrite;
 mod unit;

@@ -3,21 +3,25 @@
 use std::path::Path;
 use std::sync::Mutex;
 
+use crate::api::Table;
+use crate::kinds::{self, Source};
 use crate::names::{ModuleId, Project};
 use crate::pass::{Effect, Pass};
 use crate::reasons::Refusal;
 
+use super::activate::script;
 use super::activate::{self, Prepared};
-use super::facts::{KnownKinds, PartFacts};
+use super::facts::{PartFacts, UnitFacts};
 use super::guard::{self, Findings, Hit};
+use super::placement;
 use super::unit::{Part, Surroundings, Unit};
 use super::{Advice, Pinned, Plan, rewrite};
 
 /// Plans passes for the units of one project. Units may be planned at the same time; what they share is looked at once.
+#[derive(Debug)]
 pub struct Planner<'p> {
     around: Surroundings<'p>,
     findings: Mutex<Findings>,
-    kinds: KnownKinds,
 }
 
 /// How much of a unit is planned.
@@ -38,7 +42,7 @@ pub fn plan_unit(project: &Project, entry: &Path, pass: &Pass, pinned: &Pinned) 
 impl<'p> Planner<'p> {
     /// A planner for the units of `project`.
     pub fn new(project: &'p Project) -> Self {
-        Self { around: Surroundings::new(project), findings: Mutex::default(), kinds: KnownKinds::default() }
+        Self { around: Surroundings::new(project), findings: Mutex::default() }
     }
 
     /// Plans `pass` for `entry` and the project modules that it reaches. The changes in `pinned` are left out.
@@ -75,7 +79,7 @@ impl<'p> Planner<'p> {
         self.guarded(&unit, pass, || {
             let mut plan = activate::activate(&unit, pass, rule, activation, spot, pinned);
             if !plan.changes.is_empty() {
-                plan.advice = self.matches(unit.parts(), pass, pinned).advice;
+                plan.advice = matches(self.around.project, unit.parts(), pass, pinned).advice;
             }
             plan
         })
@@ -93,7 +97,27 @@ impl<'p> Planner<'p> {
             Scope::Unit => unit.parts(),
             Scope::Entry => &unit.parts()[..1],
         };
-        self.guarded(&unit, pass, || self.matches(parts, pass, pinned))
+        if pass.rules.iter().any(|rule| rule.place.is_some()) {
+            return self.guarded(&unit, pass, || self.placed(parts, pass, pinned));
+        }
+        self.guarded(&unit, pass, || matches(self.around.project, parts, pass, pinned))
+    }
+
+    /// What placement makes of `parts`, the entry first.
+    fn placed(&self, parts: &[Part<'_>], pass: &Pass, pinned: &Pinned) -> Plan {
+        let entry = &parts[0];
+        let is_part = || self.around.is_part_of_another(entry);
+        let is_script = script::role(entry.module, entry.names, &pass.source_modules, is_part)
+            == script::Role::Script
+            && !self.around.is_part_of_another(entry);
+        let sources = parts.iter().enumerate().map(|(index, part)| Source {
+            module: part.module,
+            names: part.names,
+            dotted: self.around.project.dotted(part.id).to_owned(),
+            role: if index == 0 && is_script { kinds::Role::Script } else { kinds::Role::Library },
+        });
+        let host_tables: Vec<&Table> = pass.kinds.as_deref().into_iter().collect();
+        placement::plan(pass, sources.collect(), &host_tables, pinned)
     }
 
     /// What `plan` makes of the unit, unless a guard refuses it.
@@ -125,15 +149,16 @@ impl<'p> Planner<'p> {
         }
         plan
     }
+}
 
-    /// What the rules of `pass` make of `parts`.
-    fn matches(&self, parts: &[Part<'_>], pass: &Pass, pinned: &Pinned) -> Plan {
-        let facts: Vec<PartFacts<'_>> =
-            parts.iter().map(|part| self.kinds.of_part(&self.around, *part, pass.knowledge())).collect();
-        let mut files = Vec::with_capacity(parts.len());
-        for (part, facts) in parts.iter().zip(&facts) {
-            files.push(rewrite::File { module: part.module, names: part.names, facts });
-        }
-        rewrite::plan(pass, &files, pinned)
-    }
+/// What the rules of `pass` make of `parts`.
+fn matches(project: &Project, parts: &[Part<'_>], pass: &Pass, pinned: &Pinned) -> Plan {
+    let facts = UnitFacts::new(project, parts, pass.knowledge().cloned());
+    let of_parts: Vec<PartFacts<'_, '_, '_>> = (0..parts.len()).map(|index| facts.of_part(index)).collect();
+    let files: Vec<rewrite::File<'_>> = parts
+        .iter()
+        .zip(&of_parts)
+        .map(|(part, facts)| rewrite::File { module: part.module, names: part.names, facts })
+        .collect();
+    rewrite::plan(pass, &files, pinned)
 }

@@ -61,14 +61,8 @@ pub(super) struct Bench<'a> {
     prepared: BTreeSet<PathBuf>,
 }
 
-impl Drop for Bench<'_> {
-    fn drop(&mut self) {
-        self.work.clear();
-    }
-}
-
 impl<'a> Bench<'a> {
-    /// A bench in the folder `root`.
+    /// A bench with a folder of its own in `root`.
     pub(super) fn new(
         root: &Path,
         rules: &'a CopyRules,
@@ -90,7 +84,7 @@ impl<'a> Bench<'a> {
         self.run_count += 1;
         let mode = serde_json::to_value(order.mode).ok().and_then(|mode| mode.as_str().map(str::to_owned));
         let name = format!("{:03}-{}-{}", self.run_count, mode.unwrap_or_default(), order.role.key());
-        let sandbox = Sandbox::create(&order.side.tree, &self.work, self.rules)?;
+        let sandbox = Sandbox::create(&order.side.tree, &self.work, self.rules, self.interrupt)?;
         let ran_at = sandbox.project();
         let (stdout, stderr) = (self.log(&name, "stdout"), self.log(&name, "stderr"));
         let (ended, confined) = self.start(order, &sandbox, &stdout, &stderr)?;
@@ -124,7 +118,7 @@ impl<'a> Bench<'a> {
         stdout: &Path,
         stderr: &Path,
     ) -> Result<(Ended, bool), JudgeError> {
-        let failed = |error| JudgeError::io(self.work.root(), error);
+        let failed = |error| JudgeError::io(self.work.hidden(), error);
         let marks = mark_pipe().map_err(failed)?;
         let job_path = self.work.worker().join("job.json");
         self.write_job(&job_path, order, sandbox, marks.1.as_raw_fd())?;
@@ -163,8 +157,8 @@ impl<'a> Bench<'a> {
         if mode == Mode::Inputs {
             writable.push(&inputs);
         }
-        Confinement::new(&writable, &[&inputs, &worker], self.work.root())
-            .map_err(|error| JudgeError::io(self.work.root(), error))
+        Confinement::new(&writable, &[&inputs, &worker], self.work.hidden())
+            .map_err(|error| JudgeError::io(self.work.hidden(), error))
     }
 
     fn write_job(
@@ -264,8 +258,8 @@ impl<'a> Bench<'a> {
         fs::create_dir_all(&target).map_err(|error| JudgeError::io(&target, error))?;
         let worker = self.work.worker();
         let confinement = if self.confine {
-            Confinement::new(&[&target], &[&worker, run.sandbox.root()], self.work.root())
-                .map_err(|error| JudgeError::io(self.work.root(), error))?
+            Confinement::new(&[&target], &[&worker, run.sandbox.root()], self.work.hidden())
+                .map_err(|error| JudgeError::io(self.work.hidden(), error))?
         } else {
             None
         };

@@ -1,4 +1,4 @@
-//! The judge's own reason codes; their texts are in `patterns/reasons.yaml`. Codes up to GP509 are those of comparing.
+//! The judge's own reason codes; their texts are in `patterns/reasons.yaml`. Those below are of comparing.
 
 use crate::reasons::Code;
 

@@ -66,7 +66,7 @@ impl Case {
                 arrays: Arrays::Host,
                 max_fallback: 0.1,
                 runs: 7,
-                timeout: Duration::from_secs(60),
+                timeout: Duration::from_mins(1),
                 volatile: Vec::new(),
                 tolerance: BTreeMap::new(),
             },
@@ -142,9 +142,9 @@ fn snapshot(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                open.push(path)
+                open.push(path);
             } else {
-                drop(found.insert(path.clone(), fs::read(path).unwrap()))
+                found.insert(path.clone(), fs::read(path).unwrap());
             }
         }
     }
@@ -205,6 +205,22 @@ fn a_faster_program_is_accepted_by_its_interval() {
     expect(&judgement, Verdict::Accepted, None);
     let timing = judgement.evidence.timing.unwrap();
     assert!(timing.speedup.low > 1.05 && timing.speedup.ratio > 1.5, "{timing:?}");
+}
+
+#[test]
+fn several_judges_share_a_folder_and_leave_nothing_in_it() {
+    let case = Case::script(SUM);
+    let before = case.side(&[]);
+    let mut judges = [(); 2].map(|()| Judge::new(&before, &case.contract, case.options()).unwrap());
+    for _ in 0..2 {
+        for judge in &mut judges {
+            let judgement = judge.judge(&case.side(&[("main.py", SUM)]), &case.claim).unwrap();
+            expect(&judgement, Verdict::Accepted, None);
+        }
+    }
+    drop(judges);
+    let left: Vec<_> = fs::read_dir(&case.work).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| name == "cache"), "{left:?}");
 }
 
 #[test]
@@ -402,7 +418,7 @@ fn writing_outside_the_copy_is_kept_from_happening() {
 fn results_of_other_runs_can_not_be_read() {
     let case = Case::script(SUM);
     let after = format!(
-        "import glob\nfor path in glob.glob({:?} + '/finished/*/capture/*'):\n    open(path).read()\n{SUM}",
+        "import glob\nfor path in glob.glob({:?} + '/*/finished/*/capture/*'):\n    open(path).read()\n{SUM}",
         case.work
     );
     let judgement = case.candidate(&after);
@@ -496,6 +512,19 @@ fn a_port_to_the_gpu_needs_one() {
         assert!(judgement.cannot_verify);
         assert!(judgement.evidence.runs.is_empty());
     }
+}
+
+/// Needs an environment with NumPy 1.x, named by `GPUPORT_TEST_OLD_PYTHON`.
+#[test]
+fn the_original_may_need_an_older_interpreter() {
+    let Some(old) = std::env::var_os("GPUPORT_TEST_OLD_PYTHON") else { return };
+    let module = "import numpy as np\ndef run(x):\n    return np.product(x[:5]), np.float_(x[0])\n";
+    let case = Case::function(module);
+    let before = Side { python: old.into(), ..case.side(&[]) };
+    let text = module.replace("np.product", "np.prod").replace("np.float_", "np.float64");
+    let after = case.side(&[("calc.py", &text)]);
+    let judgement = judge(&before, &after, &case.claim, &case.contract, case.options()).unwrap();
+    expect(&judgement, Verdict::Accepted, None);
 }
 
 #[test]

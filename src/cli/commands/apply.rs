@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Result, bail};
 
-use super::super::args::{ApplyArgs, Format, Verify};
+use super::super::args::{ApplyArgs, Verify};
 use super::super::environment::Environment;
 use super::super::exit::Exit;
 use super::super::interrupt;
@@ -18,7 +18,7 @@ use super::{doctor, show};
 use crate::diff::{self, FileChange, NoSteps, Patch, RunId, TreeState};
 use crate::gpu;
 use crate::pass::{Device, Pass};
-use crate::report::{ChangeReport, RunReport, TreeOutcome, UnitReport};
+use crate::report::{RunReport, TreeOutcome, UnitReport};
 use crate::verify::{CopyRules, Finding, Verdict, codes};
 
 /// Runs the command.
@@ -192,14 +192,14 @@ impl<'a> Session<'a> {
 
     fn exit(&self) -> Exit {
         let changes = || self.report.units.iter().flat_map(|unit| &unit.changes);
-        let cannot = |change: &ChangeReport| change.findings.iter().any(is_about_this_machine);
+        let cannot = |unit: &UnitReport| unit.findings.iter().any(is_about_this_machine);
         if self.args.dry_run && self.args.verify != Verify::Always {
             let failed =
                 changes().any(|change| matches!(change.verdict, Verdict::Rejected | Verdict::Inconclusive));
             return if failed { Exit::Rejected } else { Exit::Done };
         }
         let nothing_written = self.report.tree == TreeOutcome::Untouched;
-        if changes().any(cannot) && nothing_written {
+        if self.report.units.iter().any(cannot) && nothing_written {
             return Exit::CannotVerify;
         }
         if changes().any(|change| change.verdict != Verdict::Accepted) { Exit::Rejected } else { Exit::Done }

@@ -45,7 +45,7 @@ pub fn plan_script(sources: &mut Sources, entry: &Path, passes: &[Arc<Pass>]) ->
 /// A planned file, as a unit that nobody asked to verify.
 pub fn unverified(path: PathBuf, plan: FilePlan) -> UnitReport {
     let verdict = if plan.changes.is_empty() { Verdict::Accepted } else { Verdict::Unverified };
-    with_changes(unit_report(path, verdict), plan, &[])
+    with_changes(unit_report(path, verdict), plan)
 }
 
 /// A planned file that no workload reaches.
@@ -58,13 +58,13 @@ pub fn unreached(path: PathBuf, plan: FilePlan) -> UnitReport {
     };
     let findings = if plan.changes.is_empty() { Vec::new() } else { vec![finding] };
     let verdict = if plan.changes.is_empty() { Verdict::Accepted } else { Verdict::Unverified };
-    let mut unit = with_changes(unit_report(path, verdict), plan, &findings);
+    let mut unit = with_changes(unit_report(path, verdict), plan);
     unit.findings = findings;
     unit
 }
 
-fn with_changes(mut unit: UnitReport, plan: FilePlan, findings: &[Finding]) -> UnitReport {
-    let report = |change| ChangeReport { change, verdict: Verdict::Unverified, findings: findings.to_vec() };
+fn with_changes(mut unit: UnitReport, plan: FilePlan) -> UnitReport {
+    let report = |change| ChangeReport { change, verdict: Verdict::Unverified, findings: Vec::new() };
     unit.changes = plan.changes.into_iter().map(report).collect();
     unit.left = plan.left;
     unit.advice = plan.advice;

@@ -13,7 +13,7 @@ use super::said;
 use super::units::Unit;
 use crate::pass::{Device, Goal, Pass};
 use crate::plan::{ChangeId, Pinned, Plan, plan_unit};
-use crate::report::{ChangeReport, UnitReport};
+use crate::report::UnitReport;
 use crate::verify::{
     self, Claim, CopyRules, Evidence, Finding, Judge, JudgeOptions, Judgement, Side, Tree, Verdict, search,
 };
@@ -99,7 +99,7 @@ impl Stage<'_> {
         }
         let whole = Candidate::new(sources, &plan)?;
         if let Some(finding) = (self.judging.cannot_judge)(self.pass) {
-            said::add(report, &whole.changes, Verdict::Unverified, std::slice::from_ref(&finding));
+            said::add(report, &whole.changes, Verdict::Unverified, &[]);
             report.findings.push(finding);
             if self.judging.take_unjudged {
                 sources.overlay.extend(whole.files);
@@ -192,7 +192,7 @@ impl Stage<'_> {
             return self.search(sources, report, &candidate, &pinned, &decision, judges);
         }
         report.findings.extend(decision.findings.iter().cloned());
-        said::add(report, &candidate.changes, decision.verdict, &decision.findings);
+        said::add(report, &candidate.changes, decision.verdict, &[]);
         Ok(false)
     }
 
@@ -224,7 +224,7 @@ impl Stage<'_> {
         report.findings.extend(failed.findings.iter().cloned());
         let left_out: Vec<_> =
             whole.changes.iter().filter(|change| found.pinned.contains(&change.id)).cloned().collect();
-        said::add(report, &left_out, failed.verdict, &failed.findings);
+        said::add(report, &left_out, failed.verdict, &[]);
         let Some((candidate, decision)) = best else { return Ok(false) };
         said::evidence(report, decision.evidence.as_ref());
         said::add(report, &candidate.changes, Verdict::Accepted, &[]);

@@ -9,5 +9,4 @@ mod units;
 pub use candidate::{Candidate, changes_between};
 pub use judged::{Judging, port_unit};
 pub use planned::{FilePlan, Planned, plan_files};
-pub use said::{gpu_use, limiting_factor, timing};
 pub use units::{Unit, Work, discover, work_of};

@@ -56,7 +56,7 @@ fn median(seconds: impl Iterator<Item = f64>) -> Duration {
 }
 
 /// How long both sides took.
-pub fn timing(evidence: &Evidence) -> Option<Timing> {
+fn timing(evidence: &Evidence) -> Option<Timing> {
     let record = evidence.timing.as_ref()?;
     let speedup = &record.speedup;
     Some(Timing {
@@ -77,7 +77,7 @@ pub fn timing(evidence: &Evidence) -> Option<Timing> {
 }
 
 /// What the device did in the run in which that was counted.
-pub fn gpu_use(evidence: &Evidence) -> Option<GpuUse> {
+fn gpu_use(evidence: &Evidence) -> Option<GpuUse> {
     let run = evidence.runs.iter().rev().find(|run| run.mode == Mode::Activity && run.role == Role::After)?;
     let outcome = run.attested.as_ref()?;
     let activity = outcome.activity.clone().unwrap_or_default();
@@ -98,7 +98,7 @@ pub fn gpu_use(evidence: &Evidence) -> Option<GpuUse> {
 }
 
 /// What limits the candidate.
-pub fn limiting_factor(evidence: &Evidence) -> Option<LimitingFactor> {
+fn limiting_factor(evidence: &Evidence) -> Option<LimitingFactor> {
     Some(match evidence.limit.as_ref()?.factor {
         Factor::TooSmall => LimitingFactor::ProblemSize,
         Factor::TransferBound => LimitingFactor::Transfers,

@@ -3,7 +3,7 @@
 mod layout;
 mod present;
 mod reach;
-mod script;
+pub(super) mod script;
 mod spot;
 
 use std::path::Path;

@@ -21,7 +21,7 @@ use source::Source;
 /// The value of `format` in a manifest.
 pub const FORMAT: &str = "gpuport/capture/1";
 /// The largest manifest that is read. The worker's own limit on nodes keeps honest ones far below.
-const MANIFEST_LIMIT: u64 = 512 << 20;
+const MANIFEST_LIMIT: u64 = 256 << 20;
 
 /// Why a capture, or a file of it, can't be read.
 #[derive(Debug, thiserror::Error)]

@@ -283,16 +283,20 @@ fn compare_all<E: Element>(
         return Ok(Found::default());
     }
     let length = PIECE / size.min(PIECE) * size;
+    let read = |a: &mut [u8], b: &mut [u8], position: u64| {
+        let here = (before.source.len() - position).min(length as u64) as usize;
+        before.source.read_at(&mut a[..here], position)?;
+        after.source.read_at(&mut b[..here], position)?;
+        io::Result::Ok(here)
+    };
     let pieces = before.source.len().div_ceil(length as u64);
-    (0..pieces)
+    let found = (0..pieces)
         .into_par_iter()
         .map_init(
             || (vec![0; length], vec![0; length]),
             |(a, b), piece| {
                 let position = piece * length as u64;
-                let here = (before.source.len() - position).min(length as u64) as usize;
-                before.source.read_at(&mut a[..here], position)?;
-                after.source.read_at(&mut b[..here], position)?;
+                let here = read(a, b, position)?;
                 let start = position / size as u64;
                 Ok(if E::SIZE == 0 {
                     kernel::compare_bytes(&a[..here], &b[..here], start, size)
@@ -301,8 +305,15 @@ fn compare_all<E: Element>(
                 })
             },
         )
-        .try_reduce_with(|one, other| Ok(one.join(other)))
-        .unwrap_or(Ok(Found::default()))
+        .try_reduce_with(|one: Found, other| Ok(one.join(other)))
+        .unwrap_or(io::Result::Ok(Found::default()))?;
+    if E::SIZE == 0 || found.ratio == 0.0 {
+        return Ok(found);
+    }
+    let (mut a, mut b) = (vec![0; length], vec![0; length]);
+    let here = read(&mut a, &mut b, found.index * size as u64)?;
+    let place = kernel::locate::<E>(&a[..here], &b[..here], tolerance, scale, found.ratio);
+    Ok(Found { index: found.index + place, ..found })
 }
 
 /// One pass over one array; `combine` joins what pieces yield.

@@ -1,3 +1,6 @@
+//! Tests of comparing arrays: the floor, pieces, orders.
+#![allow(clippy::float_cmp, reason = "exact results are meant")]
+
 use super::*;
 
 /// An array in C order.

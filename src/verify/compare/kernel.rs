@@ -16,6 +16,14 @@ pub trait Element: Sync {
     fn ratio(before: &[u8], after: &[u8], tolerance: Tolerance, scale: f64) -> f64;
     /// The element's size, 0 if it is not finite.
     fn magnitude(element: &[u8]) -> f64;
+    /// The ratios of a block of elements.
+    #[inline]
+    fn ratios(before: &[u8], after: &[u8], tolerance: Tolerance, scale: f64) -> [f64; LANES] {
+        std::array::from_fn(|lane| {
+            let place = lane * Self::SIZE..(lane + 1) * Self::SIZE;
+            Self::ratio(&before[place.clone()], &after[place], tolerance, scale)
+        })
+    }
 }
 
 /// A real number that fits into a float64.
@@ -88,6 +96,26 @@ impl<R: Real> Element for R {
         let same = (before == after) | (before.is_nan() & after.is_nan());
         judge((before - after).abs(), same, tolerance.allowed(before, after, scale))
     }
+    /// Step by step over the whole block, so that each step becomes vector instructions.
+    #[inline]
+    fn ratios(before: &[u8], after: &[u8], tolerance: Tolerance, scale: f64) -> [f64; LANES] {
+        let read = |bytes: &[u8]| -> [f64; LANES] {
+            std::array::from_fn(|lane| R::read(&bytes[lane * R::SIZE..(lane + 1) * R::SIZE]))
+        };
+        let (a, b) = (read(before), read(after));
+        let mut ratios = [0.0; LANES];
+        for lane in 0..LANES {
+            let (x, y) = (a[lane], b[lane]);
+            let size = if x.abs() > y.abs() { x.abs() } else { y.abs() };
+            let size = if size > scale { size } else { scale };
+            let error = (x - y).abs();
+            let ratio = error / (tolerance.rtol * size + tolerance.atol);
+            let ratio = if error < f64::INFINITY { ratio } else { f64::INFINITY };
+            let same = (x == y) | (x.is_nan() & y.is_nan());
+            ratios[lane] = if same { 0.0 } else { ratio };
+        }
+        ratios
+    }
     #[inline]
     fn magnitude(element: &[u8]) -> f64 {
         let size = R::read(element).abs();
@@ -143,7 +171,8 @@ impl Found {
     }
 }
 
-/// Compares two pieces of equal length; `start` is the index of their first element.
+/// Compares two pieces of equal length; `start` is the index of their first element, and stands for the worst one
+/// until [`locate`] finds it.
 pub fn compare<E: Element>(
     before: &[u8],
     after: &[u8],
@@ -160,11 +189,10 @@ pub fn compare<E: Element>(
     let (blocks_before, blocks_after) = (before.chunks_exact(step), after.chunks_exact(step));
     let (rest_before, rest_after) = (blocks_before.remainder(), blocks_after.remainder());
     for (a, b) in blocks_before.zip(blocks_after) {
+        let ratios = E::ratios(a, b, tolerance, scale);
         for lane in 0..LANES {
-            let place = lane * E::SIZE..(lane + 1) * E::SIZE;
-            let ratio = E::ratio(&a[place.clone()], &b[place], tolerance, scale);
-            worst[lane] = if ratio > worst[lane] { ratio } else { worst[lane] };
-            fails[lane] += u64::from(ratio > 1.0);
+            worst[lane] = if ratios[lane] > worst[lane] { ratios[lane] } else { worst[lane] };
+            fails[lane] += u64::from(ratios[lane] > 1.0);
         }
     }
     for (a, b) in rest_before.chunks_exact(E::SIZE).zip(rest_after.chunks_exact(E::SIZE)) {
@@ -173,15 +201,13 @@ pub fn compare<E: Element>(
         fails[0] += u64::from(ratio > 1.0);
     }
     let ratio = worst.into_iter().fold(0.0, f64::max);
-    let index = position::<E>(before, after, tolerance, scale, ratio);
-    Found { ratio, index: start + index, fails: fails.into_iter().sum() }
+    Found { ratio, index: start, fails: fails.into_iter().sum() }
 }
 
-/// The first element that has the ratio.
-fn position<E: Element>(before: &[u8], after: &[u8], tolerance: Tolerance, scale: f64, ratio: f64) -> u64 {
-    let pairs = before.chunks_exact(E::SIZE).zip(after.chunks_exact(E::SIZE));
-    let found = pairs.into_iter().position(|(a, b)| E::ratio(a, b, tolerance, scale) >= ratio);
-    found.unwrap_or(0) as u64
+/// The place of the first element of a piece that has this ratio, the piece's worst.
+pub fn locate<E: Element>(before: &[u8], after: &[u8], tolerance: Tolerance, scale: f64, ratio: f64) -> u64 {
+    let mut pairs = before.chunks_exact(E::SIZE).zip(after.chunks_exact(E::SIZE));
+    pairs.position(|(a, b)| E::ratio(a, b, tolerance, scale) >= ratio).unwrap_or(0) as u64
 }
 
 /// The largest finite element.
@@ -225,7 +251,10 @@ mod tests {
     }
 
     fn doubles(before: &[f64], after: &[f64], tolerance: Tolerance, scale: f64) -> Found {
-        compare::<Double<false>>(&bytes(before), &bytes(after), 0, tolerance, scale)
+        let (before, after) = (bytes(before), bytes(after));
+        let found = compare::<Double<false>>(&before, &after, 0, tolerance, scale);
+        let index = locate::<Double<false>>(&before, &after, tolerance, scale, found.ratio);
+        Found { index, ..found }
     }
 
     #[test]
@@ -310,8 +339,22 @@ mod tests {
             let (a, b): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
             let cut = cut.min(a.len() - 1);
             let whole = doubles(&a, &b, TOLERANCE, 0.0);
-            let second = compare::<Double<false>>(&bytes(&a[cut..]), &bytes(&b[cut..]), cut as u64, TOLERANCE, 0.0);
-            prop_assert_eq!(doubles(&a[..cut], &b[..cut], TOLERANCE, 0.0).join(second), whole);
+            let parts = doubles(&a[..cut], &b[..cut], TOLERANCE, 0.0).join(doubles(&a[cut..], &b[cut..], TOLERANCE, 0.0));
+            prop_assert_eq!((parts.ratio, parts.fails), (whole.ratio, whole.fails));
+        }
+
+        #[test]
+        fn blocks_are_judged_like_single_elements(
+            a in prop::collection::vec(any::<f64>(), LANES), b in prop::collection::vec(any::<f64>(), LANES), same in 0..LANES
+        ) {
+            let mut b = b;
+            b[same] = a[same];
+            let (a, b) = (bytes(&a), bytes(&b));
+            let block = Double::<false>::ratios(&a, &b, TOLERANCE, 1e-3);
+            for (lane, ratio) in block.into_iter().enumerate() {
+                let place = lane * 8..(lane + 1) * 8;
+                prop_assert_eq!(ratio, Double::<false>::ratio(&a[place.clone()], &b[place], TOLERANCE, 1e-3));
+            }
         }
     }
 }

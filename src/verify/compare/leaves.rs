@@ -255,6 +255,9 @@ fn printed(
     }
     let tolerance = text_tolerance(path, policy, report);
     let profile = report.text_profile(path);
+    if !profile.is_empty() {
+        report.volatile(path);
+    }
     let found = text::compare(before, after, tolerance, &profile, &|_| false)?;
     text_findings(path, label, report, &found, tolerance);
     Ok(())

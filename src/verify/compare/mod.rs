@@ -102,3 +102,7 @@ fn end_text(exit: Exit) -> String {
         Exit::Interrupted => "an interruption".to_owned(),
     }
 }
+
+#[cfg(test)]
+#[path = "compare_tests.rs"]
+mod tests;

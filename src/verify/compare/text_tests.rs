@@ -1,3 +1,6 @@
+//! Tests of comparing text: what agrees, where a difference is, what is volatile.
+#![allow(clippy::float_cmp, clippy::cast_possible_wrap, reason = "exact results and small numbers are meant")]
+
 use proptest::prelude::*;
 
 use super::*;

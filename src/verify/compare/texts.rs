@@ -19,7 +19,14 @@ pub struct Texts {
 
 enum Place {
     Memory(Vec<Option<String>>),
-    Files { bytes: Source, offsets: Elements, missing: Option<Elements> },
+    Files(Box<Files>),
+}
+
+/// All texts' bytes, where each begins and the last ends, and which are missing.
+struct Files {
+    bytes: Source,
+    offsets: Elements,
+    missing: Option<Elements>,
 }
 
 /// The longest text that is read at once.
@@ -52,7 +59,11 @@ impl Texts {
         let offsets = node.offsets.as_deref().ok_or_else(inconsistent)?;
         let offsets = open(offsets, count.checked_add(1).ok_or_else(inconsistent)?, "<i8")?;
         let missing = node.missing.as_deref().map(|node| open(node, count, "|b1")).transpose()?;
-        Ok(Self { shape: node.shape.clone(), count, place: Place::Files { bytes, offsets, missing } })
+        Ok(Self {
+            shape: node.shape.clone(),
+            count,
+            place: Place::Files(Box::new(Files { bytes, offsets, missing })),
+        })
     }
 
     /// The number of texts.
@@ -65,21 +76,18 @@ impl Texts {
         let unreadable = |error: std::io::Error| CaptureError::Inconsistent(error.to_string());
         match (&self.place, &other.place) {
             (Place::Memory(one), Place::Memory(two)) => Ok(one == two),
-            (
-                Place::Files { bytes, offsets, missing },
-                Place::Files { bytes: bytes_2, offsets: offsets_2, missing: missing_2 },
-            ) => {
+            (Place::Files(one), Place::Files(two)) => {
                 let same = |a: &Elements, b: &Elements| {
                     arrays::compare(a, b, Tolerance::EXACT).map(|judged| judged.found.fails == 0)
                 };
-                let present = match (missing, missing_2) {
+                let present = match (&one.missing, &two.missing) {
                     (None, None) => true,
                     (Some(a), Some(b)) => same(a, b).map_err(unreadable)?,
                     _ => false,
                 };
                 Ok(present
-                    && same(offsets, offsets_2).map_err(unreadable)?
-                    && bytes.same(bytes_2).map_err(unreadable)?)
+                    && same(&one.offsets, &two.offsets).map_err(unreadable)?
+                    && one.bytes.same(&two.bytes).map_err(unreadable)?)
             }
             _ => Ok(false),
         }
@@ -90,7 +98,8 @@ impl Texts {
         let damaged = |_| CaptureError::Inconsistent("a text lies outside of its file".to_owned());
         match &self.place {
             Place::Memory(items) => Ok(items[index as usize].as_ref().map(|text| text.as_bytes().to_vec())),
-            Place::Files { bytes, offsets, missing } => {
+            Place::Files(files) => {
+                let Files { bytes, offsets, missing } = files.as_ref();
                 if let Some(missing) = missing
                     && missing.element(index).map_err(damaged)? != [0]
                 {

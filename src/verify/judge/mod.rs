@@ -32,7 +32,8 @@ const TIMED_CALLS: u32 = 3;
 /// How to judge.
 #[derive(Clone, Copy)]
 pub struct JudgeOptions<'a> {
-    /// A folder of the judge's own, used by no other judge at the same time. Everything in it may be removed afterwards.
+    /// A folder of gpuport's own. Each judge makes one for itself in it, which goes with the judge; compiled kernels
+    /// stay for the next one.
     pub work_dir: &'a std::path::Path,
     /// What comes along into a copy of the project.
     pub copy: &'a CopyRules,

@@ -1,3 +1,5 @@
+//! What the judge reads of a child, strictly.
+
 use super::*;
 
 #[test]

@@ -73,8 +73,14 @@ impl Confinement {
         for path in SYSTEM {
             confinement.allow(Path::new(path), handled & ON_FILES)?;
         }
-        let libraries = SETTINGS.writable.iter().map(Path::new);
-        for path in writable.iter().copied().chain([Path::new(SHARED_MEMORY)]).chain(libraries) {
+        let temporary = std::env::temp_dir();
+        let shared: Vec<PathBuf> = SETTINGS.writable.iter().map(|folder| temporary.join(folder)).collect();
+        for path in writable
+            .iter()
+            .copied()
+            .chain([Path::new(SHARED_MEMORY)])
+            .chain(shared.iter().map(PathBuf::as_path))
+        {
             confinement.allow(path, handled)?;
         }
         if let Some(siblings) = siblings {

@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 pub(super) use self::confine::Confinement;
 use self::copy::copy;
@@ -27,27 +28,31 @@ pub use self::written::Written;
 use super::Tree;
 use super::error::JudgeError;
 
-/// The folder in which the judge works: copies, inputs, compiled kernels, what runs left behind.
+/// The folder in which one judge works: copies, inputs, what runs left behind; removed when the judge is.
 #[derive(Debug)]
 pub(super) struct WorkFolder {
+    /// Shared with other judges, whose folders no run may look into.
+    shared: PathBuf,
     root: PathBuf,
 }
 
 impl WorkFolder {
-    /// Uses the folder `root`, which is made where it does not exist. Its real path is taken, so that a program sees
-    /// the same path however it asks.
-    pub(super) fn new(root: &Path) -> Result<Self, JudgeError> {
-        let made = fs::create_dir_all(root).and_then(|()| fs::canonicalize(root));
-        let work = Self { root: made.map_err(|error| JudgeError::io(root, error))? };
+    /// Makes a folder of its own in `shared`, which is made where it does not exist. Its real path is taken, so that a
+    /// program sees the same path however it asks.
+    pub(super) fn new(shared: &Path) -> Result<Self, JudgeError> {
+        let made = fs::create_dir_all(shared).and_then(|()| fs::canonicalize(shared));
+        let shared = made.map_err(|error| JudgeError::io(shared, error))?;
+        let root = new_folder(&shared)?;
+        let work = Self { shared, root };
         for folder in [work.inputs(), work.worker(), work.logs(), work.finished()] {
-            fs::create_dir_all(&folder).map_err(|error| JudgeError::io(&folder, error))?;
+            fs::create_dir(&folder).map_err(|error| JudgeError::io(&folder, error))?;
         }
         Ok(work)
     }
 
-    /// The folder itself.
-    pub(super) fn root(&self) -> &Path {
-        &self.root
+    /// What runs may not look into.
+    pub(super) fn hidden(&self) -> &Path {
+        &self.shared
     }
 
     /// Saved inputs of functions.
@@ -57,7 +62,7 @@ impl WorkFolder {
 
     /// Compiled kernels, for each program its own: what a candidate left there must not reach the original.
     pub(super) fn cache(&self, program: &str) -> PathBuf {
-        self.root.join("cache").join(program)
+        self.shared.join("cache").join(program)
     }
 
     /// The worker and its job.
@@ -68,14 +73,6 @@ impl WorkFolder {
     /// Streams of the runs.
     pub(super) fn logs(&self) -> PathBuf {
         self.root.join("logs")
-    }
-
-    /// Removes everything but compiled kernels.
-    pub(super) fn clear(&self) {
-        let converted = self.root.join("converted");
-        for folder in [self.active(), self.finished(), self.inputs(), self.worker(), self.logs(), converted] {
-            let _ = remove(&folder);
-        }
     }
 
     /// Capture forms of files that the run `name` wrote.
@@ -92,6 +89,25 @@ impl WorkFolder {
     }
 }
 
+impl Drop for WorkFolder {
+    fn drop(&mut self) {
+        let _ = remove(&self.root);
+    }
+}
+
+/// A folder in `shared` that was not there before.
+fn new_folder(shared: &Path) -> Result<PathBuf, JudgeError> {
+    let mut number = 0;
+    loop {
+        let root = shared.join(format!("judge-{number}"));
+        match fs::create_dir(&root) {
+            Ok(()) => return Ok(root),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(JudgeError::io(&root, error)),
+        }
+    }
+}
+
 /// The copy of one run.
 #[derive(Debug)]
 pub(super) struct Sandbox {
@@ -101,19 +117,29 @@ pub(super) struct Sandbox {
 
 impl Sandbox {
     /// Copies `tree` with its replaced files into the active folder of `work`.
-    pub(super) fn create(tree: &Tree, work: &WorkFolder, rules: &CopyRules) -> Result<Self, JudgeError> {
+    pub(super) fn create(
+        tree: &Tree,
+        work: &WorkFolder,
+        rules: &CopyRules,
+        interrupt: &AtomicBool,
+    ) -> Result<Self, JudgeError> {
         let root = work.active();
         remove(&root)?;
-        let plan = scan(&tree.root, &[work.root()], rules)?;
-        Self::fill(&root, &plan, &tree.overlay)
+        let plan = scan(&tree.root, &[work.hidden()], rules)?;
+        Self::fill(&root, &plan, &tree.overlay, interrupt)
     }
 
-    fn fill(root: &Path, plan: &Plan, overlay: &BTreeMap<PathBuf, Vec<u8>>) -> Result<Self, JudgeError> {
+    fn fill(
+        root: &Path,
+        plan: &Plan,
+        overlay: &BTreeMap<PathBuf, Vec<u8>>,
+        interrupt: &AtomicBool,
+    ) -> Result<Self, JudgeError> {
         fs::create_dir(root).map_err(|error| JudgeError::io(root, error))?;
         let mut sandbox = Self { root: root.to_owned(), manifest: Manifest::default() };
         let temporary = sandbox.temporary();
         fs::create_dir(&temporary).map_err(|error| JudgeError::io(&temporary, error))?;
-        copy(plan, &sandbox.project())?;
+        copy(plan, &sandbox.project(), interrupt)?;
         for (path, bytes) in overlay {
             overlay_file(&sandbox.project(), path, bytes)?;
         }

@@ -20,7 +20,7 @@ pub(super) struct Settings {
     pub(super) default: BTreeMap<String, String>,
     /// Variables that name a folder of the judge's cache.
     pub(super) caches: BTreeMap<String, String>,
-    /// Folders outside the copy that programs may write to.
+    /// Folders of the system's folder for temporary files that programs may write to.
     pub(super) writable: Vec<PathBuf>,
     /// Names of files that libraries write for themselves: no outputs.
     pub(super) library_logs: Vec<String>,

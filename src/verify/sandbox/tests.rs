@@ -1,13 +1,17 @@
+//! Copies of projects of every kind.
+
 use super::*;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 struct Project {
+    work: WorkFolder,
     folder: tempfile::TempDir,
 }
 
 impl Project {
     fn new(files: &[(&str, &str)]) -> Self {
-        let project = Self { folder: tempfile::tempdir().unwrap() };
+        let folder = tempfile::tempdir().unwrap();
+        let project = Self { work: WorkFolder::new(&folder.path().join("work")).unwrap(), folder };
         for (path, text) in files {
             let path = project.root().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -20,14 +24,15 @@ impl Project {
         self.folder.path().join("project")
     }
 
-    fn work(&self) -> WorkFolder {
-        WorkFolder::new(&self.folder.path().join("work")).unwrap()
-    }
-
     fn copy(&self, overlay: &[(&str, &str)]) -> Result<Sandbox, JudgeError> {
         let overlay =
             overlay.iter().map(|(path, text)| (PathBuf::from(path), text.as_bytes().to_vec())).collect();
-        Sandbox::create(&Tree { root: self.root(), overlay }, &self.work(), &CopyRules::default())
+        Sandbox::create(
+            &Tree { root: self.root(), overlay },
+            &self.work,
+            &CopyRules::default(),
+            &AtomicBool::new(false),
+        )
     }
 }
 
@@ -78,7 +83,12 @@ fn patterns_leave_out_and_take_along() {
     let tree = Tree { root: project.root(), overlay: BTreeMap::new() };
     let copy = |exclude: &[&str]| {
         let exclude = exclude.iter().map(|pattern| (*pattern).to_owned()).collect();
-        Sandbox::create(&tree, &project.work(), &CopyRules { exclude, ..CopyRules::default() })
+        Sandbox::create(
+            &tree,
+            &project.work,
+            &CopyRules { exclude, ..CopyRules::default() },
+            &AtomicBool::new(false),
+        )
     };
     let sandbox = copy(&["*.bin", "/notes.txt", "!node_modules"]).unwrap();
     assert_eq!(files(&sandbox.project()), ["main.py", "node_modules/used.json", "raw/small.csv"]);
@@ -137,10 +147,21 @@ fn too_much_is_refused_with_the_largest_files() {
     let project = Project::new(&[("small", "x"), ("large", "xxxxxxxxxxxxxxxxxxxxxx")]);
     let tree = Tree { root: project.root(), overlay: BTreeMap::new() };
     let rules = CopyRules { max_bytes: 10, ..CopyRules::default() };
-    let error = Sandbox::create(&tree, &project.work(), &rules).unwrap_err();
+    let error = Sandbox::create(&tree, &project.work, &rules, &AtomicBool::new(false)).unwrap_err();
     assert!(error.to_string().contains("exclude") && error.to_string().contains("large"), "{error}");
     let rules = CopyRules { max_files: 1, ..CopyRules::default() };
-    assert!(matches!(Sandbox::create(&tree, &project.work(), &rules), Err(JudgeError::TooLarge { .. })));
+    assert!(matches!(
+        Sandbox::create(&tree, &project.work, &rules, &AtomicBool::new(false)),
+        Err(JudgeError::TooLarge { .. })
+    ));
+}
+
+#[test]
+fn an_interrupt_ends_copying() {
+    let project = Project::new(&[("main.py", ""), ("other.py", "")]);
+    let tree = Tree { root: project.root(), overlay: BTreeMap::new() };
+    let result = Sandbox::create(&tree, &project.work, &CopyRules::default(), &AtomicBool::new(true));
+    assert!(matches!(result, Err(JudgeError::Interrupted)));
 }
 
 #[test]
@@ -170,13 +191,12 @@ fn what_a_run_did_is_found_whatever_times_it_sets() {
 #[test]
 fn a_run_set_aside_leaves_its_place_to_the_next() {
     let project = Project::new(&[("main.py", "")]);
-    let work = project.work();
     let first = project.copy(&[]).unwrap();
     let place = first.project();
     fs::create_dir(place.join("locked")).unwrap();
     fs::write(place.join("locked/file"), "").unwrap();
     fs::set_permissions(place.join("locked"), fs::Permissions::from_mode(0o000)).unwrap();
-    let first = first.set_aside(&work, "first").unwrap();
+    let first = first.set_aside(&project.work, "first").unwrap();
     assert_ne!(first.project(), place);
     let second = project.copy(&[]).unwrap();
     assert_eq!(second.project(), place);
