@@ -208,9 +208,9 @@ impl Condition {
         }
         let named = |names| named(guard, names, lists);
         match (subclass_of, uses, uses_none_of) {
-            (Some(names), ..) => named(names).map(Self::SubclassOf),
-            (_, Some(names), _) => named(names).map(Self::Uses),
-            (.., Some(names)) => named(names).map(Self::UsesNoneOf),
+            (Some(list), ..) => named(list).map(Self::SubclassOf),
+            (_, Some(list), _) => named(list).map(Self::Uses),
+            (.., Some(list)) => named(list).map(Self::UsesNoneOf),
             _ if patterns.is_empty() => Ok(Self::Imports { modules: imports, except }),
             _ => Ok(Self::Match { patterns: parsed(guard, patterns)?, unless: parsed(guard, unless)? }),
         }

@@ -192,14 +192,12 @@ mod tests {
         ]);
         let pass = Registry::shipped().pass("numpy-modern").unwrap();
         let planner = Planner::new(&project);
-        let plan = |whole: bool, entry: &str| match whole {
-            true => planner.unit(Path::new(entry), &pass, &Pinned::new()),
-            false => planner.file(Path::new(entry), &pass, &Pinned::new()),
-        };
-        assert_eq!(edited(&plan(true, "main.py")), [Path::new("main.py"), Path::new("steps.py")]);
-        assert_eq!(edited(&plan(false, "main.py")), [Path::new("main.py")]);
-        assert_eq!(edited(&plan(false, "steps.py")), [Path::new("steps.py")]);
-        assert_eq!(edited(&plan(true, "nothing.py")), Vec::<PathBuf>::new());
+        let unit = |entry: &str| edited(&planner.unit(Path::new(entry), &pass, &Pinned::new()));
+        let file = |entry: &str| edited(&planner.file(Path::new(entry), &pass, &Pinned::new()));
+        assert_eq!(unit("main.py"), [Path::new("main.py"), Path::new("steps.py")]);
+        assert_eq!(file("main.py"), [Path::new("main.py")]);
+        assert_eq!(file("steps.py"), [Path::new("steps.py")]);
+        assert_eq!(unit("nothing.py"), Vec::<PathBuf>::new());
     }
 
     #[test]
