@@ -17,7 +17,7 @@ use crate::plan::check_examples;
 use crate::report::{Role, Style};
 
 /// Runs the command.
-pub fn run(command: &PassesCommand, printer: &Printer) -> Result<Exit> {
+pub(crate) fn run(command: &PassesCommand, printer: &Printer) -> Result<Exit> {
     let style = printer.out_style();
     match command {
         PassesCommand::List => printer.out(list(&named(&[])?, style).as_bytes()),
