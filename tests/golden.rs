@@ -2,9 +2,8 @@
 //!
 //! A scenario is prose with fenced blocks. `python [file=name.py]` blocks (and others with `[file=…]`) are the program;
 //! an optional `toml` block has `entry`, `passes` and `pinned`; a `diff` block is the expected patch and a `report` block
-//! what is expected to be said. A missing block means that nothing is expected there. An input may ask for
-//! `newline=crlf`, `newline=cr`, `no-final-newline`, `bom` and `encoding=latin-1`; a carriage return in an expected
-//! patch is written `␍`.
+//! what is expected to be said. A missing block means that nothing is expected there. `golden-tests/README.md` has the
+//! whole format.
 //!
 //! `UPDATE_GOLDEN=1` writes what happened into the blocks. `GPUPORT_DATA=DIR` takes passes and patterns from `DIR`.
 

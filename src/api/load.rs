@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::{Attribute, Callable, Elements, HostCallable, Library, Parameter, Returns, Table, signature};
+use super::{
+    Attribute, Callable, Elements, HostCallable, Library, Parameter, Returns, Table, Transfer, Transfers,
+    signature,
+};
 use crate::reasons::Code;
 
 /// The schema this version reads.
@@ -53,6 +56,8 @@ struct File {
     #[serde(default)]
     target: Option<LibraryEntry>,
     #[serde(default)]
+    transfer: Option<TransferEntry>,
+    #[serde(default)]
     callables: BTreeMap<String, Entry>,
     #[serde(default)]
     attributes: BTreeMap<String, Entry>,
@@ -65,6 +70,15 @@ struct File {
 struct LibraryEntry {
     module: String,
     version: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct TransferEntry {
+    to_device: String,
+    to_host: String,
+    scalar_to_host: String,
+    number_to_host: String,
 }
 
 impl LibraryEntry {
@@ -101,6 +115,11 @@ impl Table {
             name: name.to_owned(),
             source: LibraryEntry::into_library(file.source),
             target: LibraryEntry::into_library(file.target),
+            transfers: file
+                .transfer
+                .map(transfers)
+                .transpose()
+                .map_err(|problem| problem.at(name, "transfer"))?,
             ..Self::default()
         };
         for (key, entry) in file.callables {
@@ -165,6 +184,7 @@ fn elements(entry: &Entry) -> Result<Option<Elements>, Problem> {
         None => Ok(None),
         Some("bool") => Ok(Some(Elements::Bool)),
         Some("integer") => Ok(Some(Elements::Integer)),
+        Some("number") => Ok(Some(Elements::Number)),
         Some(other) => Err(Problem { text: other.to_owned(), what: "element class" }),
     }
 }
@@ -193,11 +213,30 @@ fn ufunc(target: String, counts: &str, elements: Option<Elements>) -> Result<Cal
     })
 }
 
+fn transfers(entry: TransferEntry) -> Result<Transfers, Problem> {
+    Ok(Transfers {
+        to_device: transfer(entry.to_device)?,
+        to_host: transfer(entry.to_host)?,
+        scalar_to_host: transfer(entry.scalar_to_host)?,
+        number_to_host: transfer(entry.number_to_host)?,
+    })
+}
+
+/// A call of a dotted name with `$X` as its argument, and perhaps something after it.
+fn transfer(text: String) -> Result<Transfer, Problem> {
+    let found = text.split_once("($X)").filter(|(path, _)| path.contains('.'));
+    match found {
+        Some((path, after)) => Ok(Transfer { path: path.to_owned(), after: after.to_owned() }),
+        None => Err(Problem { text, what: "call of a dotted name with `$X`" }),
+    }
+}
+
 fn host(entry: &Entry) -> Result<HostCallable, Problem> {
     Ok(HostCallable {
         reason: entry.reason.as_deref().map(Code::from_text),
         parameters: entry.from_signature.as_deref().map(|text| parameters(Some(text))).transpose()?,
         returns: result(entry)?,
+        elements: elements(entry)?,
         changes: entry.changes.clone(),
     })
 }

@@ -37,6 +37,8 @@ pub struct Table {
     pub source: Library,
     /// The library they move to; empty for tables that only describe host code.
     pub target: Library,
+    /// How values cross between host and device, where they do.
+    pub transfers: Option<Transfers>,
     /// What both have, by the source library's full name, e.g. `numpy.linalg.norm`, `numpy.ndarray.sum`.
     pub callables: BTreeMap<String, Callable>,
     /// Attributes of arrays, by the source library's full name, e.g. `numpy.ndarray.T`.
@@ -52,6 +54,28 @@ pub struct Library {
     pub module: String,
     /// The version the table was made from.
     pub version: String,
+}
+
+/// How values cross between host and device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transfers {
+    /// From a host array, or what the source library makes an array of, to a device array; a device array stays.
+    pub to_device: Transfer,
+    /// From a device array to a host array.
+    pub to_host: Transfer,
+    /// From a device array without axes to the source library's scalar; an array stays an array.
+    pub scalar_to_host: Transfer,
+    /// From a device array without axes to a Python number.
+    pub number_to_host: Transfer,
+}
+
+/// A call around a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transfer {
+    /// What is called, e.g. `cupy.asnumpy`.
+    pub path: String,
+    /// What stands after the call, e.g. `[()]`.
+    pub after: String,
 }
 
 /// One callable and its counterpart.
@@ -99,6 +123,8 @@ pub struct HostCallable {
     pub parameters: Option<Vec<Parameter>>,
     /// What a call yields.
     pub returns: Returns,
+    /// What the result's elements are, where that is known.
+    pub elements: Option<Elements>,
     /// The parameter that a call changes.
     pub changes: Option<String>,
 }
@@ -136,6 +162,8 @@ pub enum Elements {
     Bool,
     /// Integers.
     Integer,
+    /// Numbers, not booleans.
+    Number,
 }
 
 /// What a call yields.
@@ -168,12 +196,22 @@ pub enum Returns {
     Where,
     /// As `numpy.unique`: an array of rank 1, or a tuple where more is asked for.
     Unique,
-    /// Always a Python or NumPy scalar (a 0-d array on the device).
+    /// Always a scalar (a 0-d array on the device).
     Scalar,
+    /// Always a Python number, on the device too.
+    Python,
+    /// A Python boolean (a 0-d array on the device).
+    Truth,
+    /// As [`Reduction`](Self::Reduction), but a Python number where no axis is left.
+    Count,
     /// As [`Scalar`](Self::Scalar) for numbers, an array for arrays: `numpy.float32(x)`.
     Number,
     /// An array for each slice given, stacked: `numpy.mgrid[0:2, 0:3]`.
     Grid,
+    /// The first argument.
+    Same,
+    /// As [`Reduction`](Self::Reduction), with an axis more for each axis of the quantiles asked for.
+    Quantile,
     /// An array or a scalar.
     Value,
     /// A tuple of these.

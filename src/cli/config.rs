@@ -6,16 +6,21 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::verify::compare::tolerance::Comparator;
+
 /// What a project says about itself.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct Config {
+pub(super) struct Config {
     /// Ids of the passes to use; all shipped ones and those in `pass-dirs` where absent.
     pub passes: Option<Vec<String>>,
     /// Folders with more passes, relative to the root.
     pub pass_dirs: Vec<PathBuf>,
     /// Globs of files that are never planned, relative to the root.
     pub exclude: Vec<String>,
+    /// Patterns, as in `.gitignore`, of files that no workload reads: they stay out of the copies it runs in. One that
+    /// begins with `!` takes along what would be left out.
+    pub sandbox_exclude: Vec<String>,
     /// The form ported code takes.
     pub style: Style,
     /// The interpreter that has the libraries, relative to the root.
@@ -27,7 +32,7 @@ pub struct Config {
 /// The form ported code takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Style {
+pub(super) enum Style {
     /// Calls the target library by its name.
     #[default]
     Cupy,
@@ -36,7 +41,7 @@ pub enum Style {
 /// One `[[tool.gpuport.workload]]`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct WorkloadConfig {
+pub(super) struct WorkloadConfig {
     /// Its name, for reports.
     pub name: Option<String>,
     /// A command or `package.module:function`.
@@ -57,7 +62,7 @@ pub struct WorkloadConfig {
     pub compare: CompareConfig,
     /// Tolerances by dtype (`float64`) or by output (`out/labels.npy`, `globals.scores`).
     #[serde(default)]
-    pub tolerance: BTreeMap<String, ToleranceConfig>,
+    pub tolerance: BTreeMap<String, Comparator>,
     /// `process` or `warm`.
     pub metric: Option<MetricConfig>,
     /// The speed-up that the interval's lower end must beat.
@@ -70,10 +75,31 @@ pub struct WorkloadConfig {
     pub runs: Option<u32>,
 }
 
+impl WorkloadConfig {
+    /// A workload of which only the command is given.
+    pub(super) fn new(run: &str) -> Self {
+        Self {
+            name: None,
+            run: run.to_owned(),
+            inputs: None,
+            scales: Vec::new(),
+            seed: 0,
+            arrays: ArraysConfig::Host,
+            compare: CompareConfig::default(),
+            tolerance: BTreeMap::new(),
+            metric: None,
+            min_speedup: None,
+            max_fallback: None,
+            timeout: None,
+            runs: None,
+        }
+    }
+}
+
 /// Whose arrays callers see.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ArraysConfig {
+pub(super) enum ArraysConfig {
     /// NumPy's.
     #[default]
     Host,
@@ -84,7 +110,7 @@ pub enum ArraysConfig {
 /// The gate's metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum MetricConfig {
+pub(super) enum MetricConfig {
     /// Whole process.
     Process,
     /// One warm call.
@@ -94,42 +120,18 @@ pub enum MetricConfig {
 /// What is compared.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct CompareConfig {
+pub(super) struct CompareConfig {
     /// Standard output; true where absent.
     pub stdout: Option<bool>,
     /// Globals of the main module at the end; true where absent.
     pub globals: Option<bool>,
-    /// Globs of written files that are compared; all where absent.
-    pub files: Option<Vec<String>>,
     /// Regular expressions of text that may differ.
     pub volatile: Vec<String>,
 }
 
-/// How close is close enough.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct ToleranceConfig {
-    /// Relative.
-    pub rtol: Option<f64>,
-    /// Absolute.
-    pub atol: Option<f64>,
-    /// `permutation`: labels may be renamed.
-    pub up_to: Option<UpTo>,
-    /// Not compared at all.
-    pub ignore: bool,
-}
-
-/// What a comparison overlooks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum UpTo {
-    /// The names of labels.
-    Permutation,
-}
-
 /// Why a configuration can't be used.
 #[derive(Debug, Error)]
-pub enum ConfigError {
+pub(super) enum ConfigError {
     /// It can't be read.
     #[error("{path}: {error}", path = .path.display())]
     Io {
@@ -173,7 +175,7 @@ struct Tool {
 
 impl Config {
     /// The configuration of the project at `root`; the default one where it has none.
-    pub fn load(root: &Path) -> Result<Self, ConfigError> {
+    pub(super) fn load(root: &Path) -> Result<Self, ConfigError> {
         let own = read(&root.join("gpuport.toml"))?;
         let shared = read(&root.join("pyproject.toml"))?;
         let shared = shared
@@ -210,7 +212,7 @@ fn parse<T: serde::de::DeserializeOwned>(path: &Path, text: &str) -> Result<T, C
 }
 
 /// Reads `90s`, `10m`, `2h` or a number of seconds.
-pub fn parse_duration(text: &str) -> Result<std::time::Duration, String> {
+pub(super) fn parse_duration(text: &str) -> Result<std::time::Duration, String> {
     let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
     let factor = match unit {
         "" | "s" => 1.0,
@@ -219,7 +221,9 @@ pub fn parse_duration(text: &str) -> Result<std::time::Duration, String> {
         _ => return Err(format!("`{text}` is no duration; write it as 90s, 10m or 2h")),
     };
     match number.trim().parse::<f64>() {
-        Ok(count) if count > 0.0 && count.is_finite() => Ok(std::time::Duration::from_secs_f64(count * factor)),
+        Ok(count) if count > 0.0 && count.is_finite() => {
+            Ok(std::time::Duration::from_secs_f64(count * factor))
+        }
         _ => Err(format!("`{text}` is no duration; write it as 90s, 10m or 2h")),
     }
 }

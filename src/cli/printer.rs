@@ -1,84 +1,81 @@
 //! The only place that prints: results to standard output, everything for people to standard error.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::Colour;
+use crate::report::{Role, Style};
 
 /// Where output goes and whether it is coloured.
 #[derive(Debug)]
-pub struct Printer {
-    colour_out: bool,
-    colour_err: bool,
-    bar: Option<ProgressBar>,
+pub(super) struct Printer {
+    out_style: Style,
+    err_style: Style,
+    bar: Mutex<Option<ProgressBar>>,
 }
 
 impl Printer {
     /// A printer for this process's streams.
-    pub fn new(colour: Colour) -> Self {
-        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let decide = |terminal: bool| match colour {
-            Colour::Always => true,
-            Colour::Never => false,
-            Colour::Auto => terminal && !no_colour,
+    pub(super) fn new(colour: Colour) -> Self {
+        let (out_style, err_style) = match colour {
+            Colour::Always => (Style::Ansi, Style::Ansi),
+            Colour::Never => (Style::Plain, Style::Plain),
+            Colour::Auto => (Style::for_stream(&io::stdout()), Style::for_stream(&io::stderr())),
         };
-        Self {
-            colour_out: decide(io::stdout().is_terminal()),
-            colour_err: decide(io::stderr().is_terminal()),
-            bar: None,
-        }
+        Self { out_style, err_style, bar: Mutex::new(None) }
     }
 
-    /// True where standard output may hold colour.
-    pub fn colours_out(&self) -> bool {
-        self.colour_out
+    /// The style of standard output.
+    pub(super) fn out_style(&self) -> Style {
+        self.out_style
     }
 
-    /// True where standard error may hold colour.
-    pub fn colours_err(&self) -> bool {
-        self.colour_err
+    /// The style of standard error.
+    pub(super) fn err_style(&self) -> Style {
+        self.err_style
     }
 
-    /// Writes data to standard output. A reader that went away ends the program quietly, as it does for `cat`.
-    pub fn out(&self, data: &[u8]) {
+    /// Writes data to standard output. A reader that went away ends the writing quietly, as it does for `cat`.
+    pub(super) fn out(&self, data: &[u8]) {
         let mut stream = io::stdout().lock();
         let _ = stream.write_all(data).and_then(|()| stream.flush());
     }
 
-    /// Writes a line for people to standard error.
-    pub fn note(&self, line: &str) {
+    /// Writes text for people to standard error, with a line end where it has none.
+    pub(super) fn note(&self, text: &str) {
+        let end = if text.ends_with('\n') { "" } else { "\n" };
         let write = || {
-            let _ = writeln!(io::stderr().lock(), "{line}");
+            let _ = write!(io::stderr().lock(), "{text}{end}");
         };
-        match &self.bar {
-            Some(bar) => bar.suspend(write),
-            None => write(),
+        match self.bar.lock() {
+            Ok(bar) if bar.is_some() => bar.iter().for_each(|bar| bar.suspend(write)),
+            _ => write(),
         }
     }
 
     /// Writes `error: …`, and after a blank line `hint: …`.
-    pub fn error(&self, message: &str, hint: Option<&str>) {
-        let (red, cyan, reset) = if self.colour_err { ("\x1b[1;31m", "\x1b[36m", "\x1b[0m") } else { ("", "", "") };
-        self.note(&format!("{red}error{reset}: {message}"));
+    pub(super) fn error(&self, message: &str, hint: Option<&str>) {
+        self.note(&format!("{}: {message}", self.err_style.paint(Role::Bad, "error")));
         if let Some(hint) = hint {
-            self.note(&format!("\n{cyan}hint{reset}: {hint}"));
+            self.note(&format!("\n{}: {hint}", self.err_style.paint(Role::Code, "hint")));
         }
     }
 
     /// Writes `warning: …`.
-    pub fn warning(&self, message: &str) {
-        let (yellow, reset) = if self.colour_err { ("\x1b[1;33m", "\x1b[0m") } else { ("", "") };
-        self.note(&format!("{yellow}warning{reset}: {message}"));
+    pub(super) fn warning(&self, message: &str) {
+        self.note(&format!("{}: {message}", self.err_style.paint(Role::Unsure, "warning")));
     }
 
     /// Shows what long work is at, on a terminal; elsewhere nothing.
-    pub fn progress(&mut self, message: &str) {
+    pub(super) fn progress(&self, message: &str) {
         if !io::stderr().is_terminal() {
             return;
         }
-        let bar = self.bar.get_or_insert_with(|| {
+        let Ok(mut bar) = self.bar.lock() else { return };
+        let bar = bar.get_or_insert_with(|| {
             let bar = ProgressBar::new_spinner();
             let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
@@ -89,8 +86,10 @@ impl Printer {
     }
 
     /// Takes the progress line away.
-    pub fn done(&mut self) {
-        if let Some(bar) = self.bar.take() {
+    pub(super) fn done(&self) {
+        if let Ok(mut bar) = self.bar.lock()
+            && let Some(bar) = bar.take()
+        {
             bar.finish_and_clear();
         }
     }

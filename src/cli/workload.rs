@@ -8,7 +8,7 @@ use crate::verify::Workload;
 
 /// Why a text is no workload.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub enum WorkloadError {
+pub(super) enum WorkloadError {
     /// Unbalanced quotes.
     #[error("workload `{0}`: a quote is not closed")]
     Quotes(String),
@@ -16,7 +16,9 @@ pub enum WorkloadError {
     #[error("workload `{0}` is neither `python SCRIPT …` nor `package.module:function`")]
     Unknown(String),
     /// Known, but this version can't run it.
-    #[error("workload `{text}`: {what} workloads can't be verified by this version; name a script or a function")]
+    #[error(
+        "workload `{text}`: {what} workloads can't be verified by this version; name a script or a function"
+    )]
     Unsupported {
         /// The text.
         text: String,
@@ -24,7 +26,9 @@ pub enum WorkloadError {
         what: &'static str,
     },
     /// A function without inputs.
-    #[error("workload `{0}` is a function and needs inputs: add `--inputs FILE.py:make`, or `inputs` in the configuration")]
+    #[error(
+        "workload `{0}` is a function and needs inputs: add `--inputs FILE.py:make`, or `inputs` in the configuration"
+    )]
     NoInputs(String),
     /// Inputs that aren't `FILE.py:FUNCTION`.
     #[error("inputs `{0}` must have the form FILE.py:FUNCTION")]
@@ -32,7 +36,12 @@ pub enum WorkloadError {
 }
 
 /// Reads `text`, e.g. `python main.py --n 1000` or `pkg.mod:func`. Paths are relative to the project's root.
-pub fn parse(text: &str, inputs: Option<&str>, seed: u64, scale: f64) -> Result<Workload, WorkloadError> {
+pub(super) fn parse(
+    text: &str,
+    inputs: Option<&str>,
+    seed: u64,
+    scale: f64,
+) -> Result<Workload, WorkloadError> {
     let words = shlex::split(text).ok_or_else(|| WorkloadError::Quotes(text.to_owned()))?;
     let unknown = || WorkloadError::Unknown(text.to_owned());
     let unsupported = |what| WorkloadError::Unsupported { text: text.to_owned(), what };
@@ -64,14 +73,6 @@ pub fn parse(text: &str, inputs: Option<&str>, seed: u64, scale: f64) -> Result<
     }
 }
 
-/// The script that a script workload starts.
-pub fn script_of(workload: &Workload) -> Option<&Path> {
-    match workload {
-        Workload::Script { path, .. } => Some(path),
-        Workload::Function { .. } => None,
-    }
-}
-
 fn is_python(name: &str) -> bool {
     name.strip_prefix("python").is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.'))
 }
@@ -87,9 +88,8 @@ fn is_name(text: &str) -> bool {
 }
 
 fn is_function(text: &str) -> bool {
-    text.split_once(':').is_some_and(|(module, function)| {
-        module.split('.').all(is_name) && function.split('.').all(is_name)
-    })
+    text.split_once(':')
+        .is_some_and(|(module, function)| module.split('.').all(is_name) && function.split('.').all(is_name))
 }
 
 #[cfg(test)]

@@ -99,9 +99,7 @@ impl<'a> Disk<'a> {
         file.write_all(bytes).map_err(|error| ApplyError::from_system(&path, "write the file", error))?;
         if let Some(model) = model {
             self.step(Step::Describe, &path, "set the file's permissions")?;
-            describe(&file, model).map_err(|errno| {
-                ApplyError::from_system(&path, "keep the file's owner and permissions", errno)
-            })?;
+            describe(&file, model).map_err(|errno| not_described(&path, errno))?;
         }
         self.step(Step::Sync, &path, "force the file to disk")?;
         file.sync_all().map_err(|error| ApplyError::from_system(&path, "force the file to disk", error))
@@ -149,6 +147,15 @@ fn describe(file: &File, model: &Plain) -> rustix::io::Result<()> {
     match copy_attributes(file, &model.file) {
         Err(Errno::NOTSUP) => Ok(()),
         other => other,
+    }
+}
+
+/// Not being allowed to give a file away is no reason to call it read-only.
+fn not_described(path: &Path, errno: Errno) -> ApplyError {
+    let action = "keep the file's owner and permissions";
+    match errno {
+        Errno::PERM | Errno::ACCESS => ApplyError::Io { path: path.to_owned(), action, error: errno.into() },
+        _ => ApplyError::from_system(path, action, errno),
     }
 }
 

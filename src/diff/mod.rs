@@ -31,7 +31,7 @@ pub use recover::{Conflict, Interrupted, Recovered, recover};
 pub use runs::{RunId, RunState, last_applied, new_run, run_folder, run_state, runs};
 pub use undo::{Undone, undo};
 pub use unified::Patch;
-pub use vcs::{Dirt, DirtKind, NoVcs, TreeState, VcsError, tree_state};
+pub use vcs::{Dirt, DirtKind, NoVcs, TreeState, VcsError, prefix_in_repository, tree_state};
 
 /// One file with other content.
 #[derive(Debug, Clone, PartialEq, Eq)]

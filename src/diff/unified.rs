@@ -21,11 +21,20 @@ pub struct Patch {
 impl Patch {
     /// The patch that makes `changes`: files in the order of their paths, files without a difference left out.
     pub fn new(changes: &[FileChange]) -> Self {
+        Self::below(Path::new(""), changes)
+    }
+
+    /// The same for changes whose paths are relative to `prefix`, which the patch's names include.
+    ///
+    /// Anywhere in a repository, `git apply` takes names to be relative to the repository's top, and silently skips
+    /// those that are not below the current folder. So where the root lies below the top, the printed patch must say
+    /// where; [`prefix_in_repository`](super::prefix_in_repository) knows.
+    pub fn below(prefix: &Path, changes: &[FileChange]) -> Self {
         let mut changes: Vec<&FileChange> = changes.iter().filter(|it| it.before != it.after).collect();
         changes.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
         let mut bytes = Vec::new();
         for change in changes {
-            write_file(&mut bytes, change);
+            write_file(&mut bytes, &prefix.join(&change.path), change);
         }
         let sha256 = sha256(&bytes);
         Self { bytes, sha256 }
@@ -47,8 +56,8 @@ impl Patch {
     }
 }
 
-fn write_file(out: &mut Vec<u8>, change: &FileChange) {
-    let (old_name, new_name) = (name("a/", &change.path), name("b/", &change.path));
+fn write_file(out: &mut Vec<u8>, path: &Path, change: &FileChange) {
+    let (old_name, new_name) = (name("a/", path), name("b/", path));
     out.extend_from_slice(format!("diff --git {old_name} {new_name}\n").as_bytes());
     out.extend_from_slice(format!("--- {}\n", stamped(&old_name)).as_bytes());
     out.extend_from_slice(format!("+++ {}\n", stamped(&new_name)).as_bytes());
@@ -146,8 +155,9 @@ mod tests {
         Patch,
     }
 
-    /// Applies the patch of `changes` to a tree with their old bytes by a real tool and returns the tree's bytes.
-    fn applied_by(tool: Tool, changes: &[FileChange]) -> Vec<Vec<u8>> {
+    /// Applies the patch of `changes` to a tree with their old bytes by a real tool and returns the tree's bytes. `None`
+    /// where there is no `patch`, which not every system has.
+    fn applied_by(tool: Tool, changes: &[FileChange]) -> Option<Vec<Vec<u8>>> {
         let folder = tempfile::tempdir().unwrap();
         for change in changes {
             let path = folder.path().join(&change.path);
@@ -171,8 +181,12 @@ mod tests {
             .current_dir(folder.path())
             .env("GIT_CEILING_DIRECTORIES", folder.path().parent().unwrap())
             .env_remove("GIT_DIR")
-            .output()
-            .unwrap();
+            .output();
+        if matches!((&output, tool), (Err(error), Tool::Patch) if error.kind() == std::io::ErrorKind::NotFound)
+        {
+            return None;
+        }
+        let output = output.unwrap();
         assert!(
             output.status.success(),
             "{tool:?}: {}{}\n{}",
@@ -180,7 +194,7 @@ mod tests {
             String::from_utf8_lossy(&output.stderr),
             String::from_utf8_lossy(patch.bytes())
         );
-        changes.iter().map(|change| fs::read(folder.path().join(&change.path)).unwrap()).collect()
+        Some(changes.iter().map(|change| fs::read(folder.path().join(&change.path)).unwrap()).collect())
     }
 
     fn check(changes: &[FileChange]) {
@@ -190,7 +204,7 @@ mod tests {
             return;
         }
         for tool in [Tool::Git, Tool::Patch] {
-            assert_eq!(applied_by(tool, changes), expected, "{tool:?}");
+            assert_eq!(applied_by(tool, changes).unwrap_or_else(|| expected.clone()), expected, "{tool:?}");
         }
     }
 
@@ -229,7 +243,7 @@ mod tests {
     #[test]
     fn a_file_may_become_empty() {
         let change = FileChange::new("gone.py", "a\nb\n", "");
-        assert_eq!(applied_by(Tool::Git, &[change]), [b""]);
+        assert_eq!(applied_by(Tool::Git, &[change]).unwrap(), [b""]);
     }
 
     #[test]
@@ -275,6 +289,26 @@ mod tests {
         assert_eq!(patch.sha256(), sha256(patch.bytes()));
         let expected = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-1\n+2\n";
         assert!(patch.bytes().starts_with(expected.as_bytes()));
+    }
+
+    #[test]
+    fn below_the_top_of_a_repository_git_finds_the_files() {
+        let top = tempfile::tempdir().unwrap();
+        assert!(Command::new("git").args(["init", "--quiet"]).current_dir(&top).status().unwrap().success());
+        let root = top.path().join("a b/sub");
+        fs::create_dir_all(&root).unwrap();
+        let change = FileChange::new("x.py", "1\n", "2\n");
+        fs::write(root.join("x.py"), &change.before).unwrap();
+        let prefix = crate::diff::prefix_in_repository(&root).unwrap().unwrap();
+        assert_eq!(prefix, Path::new("a b/sub"));
+        let patch_path = top.path().join("patch");
+        fs::write(&patch_path, Patch::below(&prefix, std::slice::from_ref(&change)).bytes()).unwrap();
+        for folder in [&root, top.path()] {
+            fs::write(root.join("x.py"), &change.before).unwrap();
+            let status = Command::new("git").arg("apply").arg(&patch_path).current_dir(folder).status();
+            assert!(status.unwrap().success());
+            assert_eq!(fs::read(root.join("x.py")).unwrap(), change.after);
+        }
     }
 
     #[test]

@@ -112,20 +112,10 @@ impl TreeState {
 /// As with `cargo fix`, any change under the root that is not committed counts, staged or not, new files too. A file to
 /// change must be tracked. What lies under the root's `.gpuport` never counts.
 pub fn tree_state(root: &Path, to_change: &[PathBuf]) -> Result<TreeState, VcsError> {
-    let inside = match git(root, &["rev-parse", "--is-inside-work-tree"]) {
-        Err(VcsError::NotRun { error, .. }) if error.kind() == io::ErrorKind::NotFound && root.is_dir() => {
-            return Ok(TreeState::NoVcs(NoVcs::NoGit));
-        }
-        other => other?,
-    };
-    let message = String::from_utf8_lossy(&inside.stderr);
-    if !inside.status.success() && !message.contains("not a git repository") {
-        return Err(VcsError::Failed { root: root.to_owned(), message: message.trim().to_owned() });
+    if let Some(absence) = absence(root)? {
+        return Ok(TreeState::NoVcs(absence));
     }
-    if inside.stdout.trim_ascii() != b"true" {
-        return Ok(TreeState::NoVcs(NoVcs::NoRepository));
-    }
-    let mut dirt = uncommitted(root)?;
+    let mut dirt = uncommitted(root, &prefix(root)?)?;
     let tracked = tracked(root)?;
     for path in to_change.iter().filter(|path| !tracked.contains(path.as_path())) {
         dirt.entry(path.clone()).or_insert(DirtKind::Ignored);
@@ -134,10 +124,41 @@ pub fn tree_state(root: &Path, to_change: &[PathBuf]) -> Result<TreeState, VcsEr
     Ok(if dirt.is_empty() { TreeState::Clean } else { TreeState::Dirty(dirt) })
 }
 
-/// The paths that `git status` lists under the root.
-fn uncommitted(root: &Path) -> Result<BTreeMap<PathBuf, DirtKind>, VcsError> {
-    let prefix = successful(root, &["rev-parse", "--show-prefix"])?;
-    let prefix = prefix.strip_suffix(b"\n").unwrap_or(&prefix);
+/// Where `root` lies below the top of its repository; `None` where there is none.
+pub fn prefix_in_repository(root: &Path) -> Result<Option<PathBuf>, VcsError> {
+    match absence(root)? {
+        Some(_) => Ok(None),
+        None => Ok(Some(PathBuf::from(OsString::from_vec(prefix(root)?)).components().collect())),
+    }
+}
+
+/// Why git can't be asked about `root`; `None` where it can.
+fn absence(root: &Path) -> Result<Option<NoVcs>, VcsError> {
+    let inside = match git(root, &["rev-parse", "--is-inside-work-tree"]) {
+        Err(VcsError::NotRun { error, .. }) if error.kind() == io::ErrorKind::NotFound && root.is_dir() => {
+            return Ok(Some(NoVcs::NoGit));
+        }
+        other => other?,
+    };
+    let message = String::from_utf8_lossy(&inside.stderr);
+    if !inside.status.success() && !message.contains("not a git repository") {
+        return Err(VcsError::Failed { root: root.to_owned(), message: message.trim().to_owned() });
+    }
+    let is_inside = inside.stdout.trim_ascii() == b"true";
+    Ok((!is_inside).then_some(NoVcs::NoRepository))
+}
+
+/// The root's path below its repository's top, with a slash at its end; empty at the top.
+fn prefix(root: &Path) -> Result<Vec<u8>, VcsError> {
+    let mut prefix = successful(root, &["rev-parse", "--show-prefix"])?;
+    if prefix.ends_with(b"\n") {
+        prefix.pop();
+    }
+    Ok(prefix)
+}
+
+/// The paths that `git status` lists under the root, which lies at `prefix` below its repository's top.
+fn uncommitted(root: &Path, prefix: &[u8]) -> Result<BTreeMap<PathBuf, DirtKind>, VcsError> {
     let status =
         ["status", "--porcelain=v1", "-z", "--untracked-files=normal", "--", ".", ":(exclude).gpuport"];
     let listed = successful(root, &status)?;
@@ -145,7 +166,7 @@ fn uncommitted(root: &Path) -> Result<BTreeMap<PathBuf, DirtKind>, VcsError> {
     let mut records = listed.split(|&byte| byte == 0).filter(|record| record.len() > 3);
     while let Some(record) = records.next() {
         let (index, tree) = (record[0], record[1]);
-        // Paths are relative to the repository's top, which may lie above the root.
+        // Paths are relative to the repository's top.
         let path = record[3..].strip_prefix(prefix).unwrap_or(&record[3..]);
         let kind = match (index, tree) {
             (b'?', _) => DirtKind::Untracked,
@@ -210,7 +231,10 @@ mod tests {
     }
 
     fn run(root: &Path, arguments: &[&str]) {
-        assert!(Command::new("git").args(arguments).current_dir(root).status().unwrap().success());
+        let mut command = Command::new("git");
+        // Nobody's own settings: they may sign commits or ignore files.
+        command.args(arguments).current_dir(root).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        assert!(command.status().unwrap().success());
     }
 
     fn dirt(entries: &[(&str, DirtKind)]) -> TreeState {
@@ -291,6 +315,17 @@ mod tests {
         check(&folder.path().join("sub"), &["b.py"], &TreeState::Clean);
         fs::write(folder.path().join("sub/b.py"), "2\n").unwrap();
         check(&folder.path().join("sub"), &["b.py"], &dirt(&[("b.py", DirtKind::Modified)]));
+    }
+
+    #[test]
+    fn a_root_knows_where_in_its_repository_it_lies() {
+        let folder = repository();
+        let check = |root: &Path, expected: Option<&str>| {
+            assert_eq!(prefix_in_repository(root).unwrap().as_deref(), expected.map(Path::new));
+        };
+        check(folder.path(), Some(""));
+        check(&folder.path().join("sub"), Some("sub"));
+        check(tempfile::tempdir().unwrap().path(), None);
     }
 
     #[test]

@@ -121,6 +121,7 @@ impl<'a> Walk<'a, '_> {
             definition: None,
             literal: None,
             text_index: false,
+            indexed: false,
         });
         self.current.insert((variable.scope, variable.name.clone()), id);
         id
@@ -261,12 +262,12 @@ impl<'a> Walk<'a, '_> {
         (self.scope, self.class) = outer;
     }
 
-    /// Notes what a subscript says of its base: `data["u"]` is no array.
-    fn note_text_index(&mut self, subscript: &ExprSubscript) {
-        if let Ref::Slot(slot) = self.refs_of(&subscript.value)
-            && subscript.slice.is_string_literal_expr()
-        {
-            self.out.slots[slot.0 as usize].text_index = true;
+    /// Notes what a subscript says of its base: `data["u"]` is no array, `row[1:]` no scalar.
+    fn note_index(&mut self, subscript: &ExprSubscript) {
+        if let Ref::Slot(slot) = self.refs_of(&subscript.value) {
+            let slot = &mut self.out.slots[slot.0 as usize];
+            slot.indexed = true;
+            slot.text_index |= subscript.slice.is_string_literal_expr();
         }
     }
 
@@ -306,7 +307,7 @@ impl<'a> Visitor<'a> for Walk<'a, '_> {
         walk_expr(self, expression);
         match expression {
             Expr::Yield(_) | Expr::YieldFrom(_) => self.out.regions[self.region.0 as usize].yields = true,
-            Expr::Subscript(subscript) => self.note_text_index(subscript),
+            Expr::Subscript(subscript) => self.note_index(subscript),
             _ => {}
         }
     }

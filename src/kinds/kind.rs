@@ -71,6 +71,8 @@ pub enum Dtype {
     Bool,
     /// Integers.
     Integer,
+    /// Numbers of some kind, not booleans.
+    Number,
     /// Floats.
     Float,
     /// Complex numbers.
@@ -111,16 +113,19 @@ impl Dtype {
         match (self, other) {
             _ if self == other => self,
             (Self::Unsupported, _) | (_, Self::Unsupported) => Self::Unsupported,
-            _ => Self::Any,
+            (Self::Any | Self::Bool, _) | (_, Self::Any | Self::Bool) => Self::Any,
+            _ => Self::Number,
         }
     }
 
     /// The dtype of an arithmetic result.
     pub fn promote(self, other: Self) -> Self {
-        use Dtype::{Any, Bool, Complex, Float, Integer, Unsupported};
+        use Dtype::{Any, Bool, Complex, Float, Integer, Number, Unsupported};
         match (self, other) {
             (Unsupported, _) | (_, Unsupported) => Unsupported,
-            (Any, _) | (_, Any) => Any,
+            (Any, Any | Bool) | (Bool, Any) => Any,
+            // With numbers come numbers, whatever the other is.
+            (Any | Number, _) | (_, Any | Number) => Number,
             (Complex, _) | (_, Complex) => Complex,
             (Float, _) | (_, Float) => Float,
             (Integer, _) | (_, Integer) => Integer,

@@ -146,6 +146,8 @@ pub struct Slot {
     pub literal: Option<i64>,
     /// True where it is indexed with text somewhere (`data["u"]`): no array is.
     pub text_index: bool,
+    /// True where it is indexed somewhere: no scalar is.
+    pub indexed: bool,
 }
 
 /// What a name, or a chain of attributes that leads out of the module, refers to.

@@ -28,6 +28,7 @@ fn show(kind: &Kind) -> String {
                 Dtype::Any => "",
                 Dtype::Bool => " bool",
                 Dtype::Integer => " int",
+                Dtype::Number => "",
                 Dtype::Float => " float",
                 Dtype::Complex => " complex",
                 Dtype::Unsupported => " unsupported",
@@ -97,7 +98,7 @@ np.zeros((n, n))  # array2
 np.zeros(n)  # array1
 np.zeros(n, dtype=bool)  # array1 bool
 np.arange(n)  # array1
-np.array([[1.0, 2.0], [3.0, 4.0]])  # array2
+np.array([[1.0, 2.0], [3.0, 4.0]])  # array2 float
 np.array(['a', 'b'])  # array unsupported
 np.zeros_like(np.ones((n, n)))  # array2
 x, y = np.mgrid[0:n, 0:n]
@@ -142,7 +143,10 @@ np.argmax(u, axis=1)  # array1 int
 float(u.sum())  # python
 u.max() - u.min()  # numpy
 np.dot(u, u)  # array2
-np.percentile(u, 95)  # array?
+np.percentile(u, 95)  # numpy
+np.percentile(u, [5, 95], axis=0)  # array2
+np.array([0, 1, 1])[np.arange(4) % 3]  # array1 int
+(u > 0) & unknown  # unknown
 u.shape  # (python, python)
 len(u)  # python
 ",
@@ -306,4 +310,20 @@ fn scopes_have_an_owner() {
     let inner = program.slots.iter().find(|slot| &*slot.name == "x").unwrap();
     assert_eq!(inner.region, RegionId(1));
     assert_ne!(inner.scope, ScopeId(0));
+}
+
+#[test]
+fn spectra_stay_arrays() {
+    check(
+        "u = np.ones((4, 4))
+f = np.fft.fftshift(np.fft.fft2(u))
+f  # array2
+power = np.abs(f) ** 2
+power  # array2
+power.ravel()  # array1
+which = np.digitize(power.ravel(), np.linspace(0.0, 0.5, 20))
+which  # array1 int
+np.bincount(which, weights=power.ravel(), minlength=8)  # array1
+",
+    );
 }

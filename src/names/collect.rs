@@ -64,6 +64,8 @@ pub(super) struct Scope {
 pub(super) struct Collector<'a> {
     pub(super) symbols: FxHashMap<Cow<'a, str>, Symbol>,
     pub(super) names: Vec<Cow<'a, str>>,
+    /// For each symbol, the scope that mentioned it last and its slot there.
+    recent: Vec<(u32, SlotId)>,
     pub(super) slot_at: FxHashMap<(u32, Symbol), SlotId>,
     pub(super) slots: Vec<Slot>,
     pub(super) events: Vec<Event>,
@@ -82,6 +84,7 @@ impl<'a> Collector<'a> {
         Self {
             symbols: FxHashMap::default(),
             names: Vec::new(),
+            recent: Vec::new(),
             slot_at: FxHashMap::default(),
             slots: Vec::new(),
             events: Vec::with_capacity(events),
@@ -121,17 +124,24 @@ impl<'a> Collector<'a> {
         }
         let symbol = self.names.len() as Symbol;
         self.names.push(name.clone());
+        self.recent.push((u32::MAX, 0));
         self.symbols.insert(name, symbol);
         symbol
     }
 
     /// The slot of `symbol` in `scope`.
     pub(super) fn slot(&mut self, scope: u32, symbol: Symbol) -> SlotId {
+        // Most names are met several times in one scope before another scope mentions them.
+        let (recent_scope, recent_slot) = self.recent[symbol as usize];
+        if recent_scope == scope {
+            return recent_slot;
+        }
         let next = self.slots.len() as SlotId;
         let slot = *self.slot_at.entry((scope, symbol)).or_insert(next);
         if slot == next {
             self.slots.push(Slot { scope, symbol, flags: 0 });
         }
+        self.recent[symbol as usize] = (scope, slot);
         slot
     }
 

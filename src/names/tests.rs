@@ -346,3 +346,69 @@ fn scopes_by_position() {
     assert_eq!(names.scope_at(at("c}")), ScopeId(1));
     assert_eq!(names.parent(names.scope_opened_at(at("{j")).unwrap()), Some(ScopeId(1)));
 }
+
+/// Checks what holds for every module: places are sorted and disjoint, and every name in the tree has its own.
+fn check_invariants(module: &Module) {
+    struct Every<'a>(&'a Names, usize);
+    impl<'a> SourceOrderVisitor<'a> for Every<'_> {
+        fn visit_expr(&mut self, expr: &'a Expr) {
+            if let Expr::Name(name) = expr {
+                let event = self.0.event_at(name.range.start());
+                assert!(event.is_some_and(|event| event.range == name.range), "{name:?}");
+                self.1 += 1;
+            }
+            walk_expr(self, expr);
+        }
+    }
+    let names = Names::build(module, "pkg.mod", false, &NoExports);
+    for pair in names.events.windows(2) {
+        assert!(pair[0].range.end() <= pair[1].range.start(), "{}", module.place(pair[1].range.start()));
+    }
+    let mut every = Every(&names, 0);
+    every.visit_body(module.body());
+    let (mut reads, mut bindings) = (0, 0);
+    for scope in (0..names.scopes.len() as u32).map(ScopeId) {
+        for variable in names.variables(scope) {
+            reads += names.uses(&variable).len();
+            bindings += names.bindings(&variable).len();
+        }
+    }
+    assert!(reads <= every.1 && bindings <= names.events.len());
+}
+
+#[test]
+fn every_name_of_real_programs_has_a_place() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let paths: Vec<_> = ["python", "scripts", "tests"]
+        .map(|folder| root.join(folder))
+        .into_iter()
+        .filter(|it| it.exists())
+        .collect();
+    let found = crate::source::discover(root, &paths, &crate::source::DiscoverOptions::default()).unwrap();
+    assert!(!found.files.is_empty());
+    for path in &found.files {
+        let file = SourceFile::read(root, path).unwrap();
+        check_invariants(&Module::parse(file).unwrap_or_else(|problem| panic!("{problem}")));
+    }
+}
+
+#[test]
+fn the_deepest_trees_fit_the_stack_of_a_worker() {
+    let sources = [
+        format!("x = {}1{}", "[".repeat(1_990), "]".repeat(1_990)),
+        format!("x = {}1", "lambda: ".repeat(1_990)),
+        format!("x = y{}", " + y".repeat(1_990)),
+        format!("x = y{}", ".y".repeat(1_990)),
+        format!("x = {}1{}", "[i for i in ".repeat(1_990), "]".repeat(1_990)),
+    ];
+    let worker = std::thread::Builder::new().stack_size(16 << 20);
+    let work = move || sources.iter().for_each(|source| check_invariants(&module(source)));
+    worker.spawn(work).unwrap().join().unwrap();
+}
+
+#[test]
+fn names_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Names>();
+    shared::<Project>();
+}

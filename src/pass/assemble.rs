@@ -7,8 +7,8 @@ use crate::names::Names;
 use crate::pattern::{Piece, Refused, piece_edits};
 use crate::source::{Edit, Edits, EditsBuilder, Module, Overlap};
 
-use super::imports::{Needs, plan_imports};
 use super::Match;
+use super::imports::{Needs, plan_imports};
 
 /// Why wishes can't be edits: always a mistake of the planner's.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -86,7 +86,7 @@ impl<'m> Assembler<'m> {
             at = at.max(part.end());
         }
         match piece_edits(self.module.text(), range, pieces)? {
-            Some(edits) => self.wishes.extend(edits.into_iter().map(Wish::Edit)),
+            Some(edits) => self.wishes.extend(edits.into_iter().map(|edit| at_edge(edit, range))),
             None => self.moved.push((range, pieces.to_vec())),
         }
         Ok(())
@@ -192,6 +192,15 @@ impl<'m> Assembler<'m> {
             }
         }
         Ok(text)
+    }
+}
+
+/// What a replacement puts at the edges of its match stands inside whatever else is put around the match.
+fn at_edge(edit: Edit, range: TextRange) -> Wish {
+    match edit.range {
+        it if it == TextRange::empty(range.start()) => Wish::Wrap(range, edit.text, String::new()),
+        it if it == TextRange::empty(range.end()) => Wish::Wrap(range, String::new(), edit.text),
+        _ => Wish::Edit(edit),
     }
 }
 

@@ -100,7 +100,8 @@ pub fn plan_imports(module: &Module, names: &Names, needs: &Needs, removed: &[Te
 
 /// True where every use of `import` lies in `removed`, and it had one.
 fn is_gone(names: &Names, import: &ImportBinding, removed: &[TextRange]) -> bool {
-    let conditional = matches!(import.when, ImportTime::TypeChecking | ImportTime::Conditional | ImportTime::MainGuard);
+    let conditional =
+        matches!(import.when, ImportTime::TypeChecking | ImportTime::Conditional | ImportTime::MainGuard);
     if import.is_star() || conditional {
         return false;
     }

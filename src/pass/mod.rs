@@ -43,6 +43,7 @@ pub use errors::{FileError, FileErrors};
 pub use find::{FindOptions, find, find_with};
 pub use guard::{Condition, Effect, Guard, GuardError, GuardSpec, GuardsSpec, NameListSpec, NameLists};
 pub use imports::{Need, Needs, plan_imports};
+pub(crate) use layout::newline;
 pub use library::Library;
 pub use load::load;
 pub use manual::{Listed, json_schema, list, manual};
@@ -51,7 +52,6 @@ pub use schema::PassFile;
 pub use spelling::{Aliases, Speller};
 
 use alternatives::Alternative;
-
 
 /// A loaded and checked pass.
 #[derive(Debug, Clone)]
@@ -245,7 +245,6 @@ pub struct NearMiss {
     /// The reason code that goes with it, where there is one.
     pub code: Option<Code>,
 }
-
 
 #[cfg(test)]
 mod tests;

@@ -65,7 +65,8 @@ fn expressions(left: &Expr, right: &Expr, pairings: &mut Vec<Pairing>) -> bool {
 }
 
 fn items(left: &[Expr], right: &[Expr], pairings: &mut Vec<Pairing>) -> bool {
-    let has_rest = |items: &[Expr]| items.iter().any(|it| matches!(placeholder(it), Some(Placeholder::Rest(_))));
+    let has_rest =
+        |items: &[Expr]| items.iter().any(|it| matches!(placeholder(it), Some(Placeholder::Rest(_))));
     if has_rest(left) || has_rest(right) {
         return true;
     }

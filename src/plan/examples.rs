@@ -108,7 +108,10 @@ mod tests {
         let mut problems = Vec::new();
         for pass in registry.passes() {
             for failure in check_examples(pass) {
-                let texts = failure.texts.map(|(e, g)| format!("\n--- expected\n{e}\n--- got\n{g}")).unwrap_or_default();
+                let texts = failure
+                    .texts
+                    .map(|(e, g)| format!("\n--- expected\n{e}\n--- got\n{g}"))
+                    .unwrap_or_default();
                 problems.push(format!("{}: {}: {}{texts}", pass.id, failure.title, failure.message));
             }
         }

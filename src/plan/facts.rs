@@ -5,35 +5,37 @@ use std::sync::Arc;
 
 use ruff_python_ast::Expr;
 
-use super::unit::Unit;
+use super::unit::Part;
 use crate::api::Table;
 use crate::kinds::{Facts, KindName, Kinds, Program, Role, Source, SourceId, infer};
+use crate::names::Project;
 
-/// The kinds of all modules of a unit.
-pub struct UnitFacts<'u, 'p> {
-    unit: &'u Unit<'p>,
+/// The kinds of some modules of a unit.
+pub(super) struct UnitFacts<'u, 'p> {
+    project: &'u Project,
+    parts: &'u [Part<'p>],
     table: Option<Arc<Table>>,
     kinds: OnceCell<Kinds>,
 }
 
 impl<'u, 'p> UnitFacts<'u, 'p> {
     /// Nothing is inferred yet. `table` tells what the library's functions yield; without one, nothing is ever known.
-    pub fn new(unit: &'u Unit<'p>, table: Option<Arc<Table>>) -> Self {
-        Self { unit, table, kinds: OnceCell::new() }
+    pub(super) fn new(project: &'u Project, parts: &'u [Part<'p>], table: Option<Arc<Table>>) -> Self {
+        Self { project, parts, table, kinds: OnceCell::new() }
     }
 
     /// The facts of the unit's module at `index`.
-    pub fn of_part(&self, index: usize) -> PartFacts<'_, 'u, 'p> {
+    pub(super) fn of_part(&self, index: usize) -> PartFacts<'_, 'u, 'p> {
         PartFacts { all: self, source: SourceId(index as u32) }
     }
 
     fn kind(&self, source: SourceId, expression: &Expr) -> KindName {
         let Some(table) = self.table.as_deref() else { return KindName::Unknown };
         let kinds = self.kinds.get_or_init(|| {
-            let sources = self.unit.parts().iter().map(|part| Source {
+            let sources = self.parts.iter().map(|part| Source {
                 module: part.module,
                 names: part.names,
-                dotted: self.unit.dotted(part),
+                dotted: self.project.dotted(part.id).to_owned(),
                 role: Role::Library,
             });
             infer(&Program::build(sources.collect(), table, Vec::new()))
@@ -44,7 +46,7 @@ impl<'u, 'p> UnitFacts<'u, 'p> {
 
 /// The facts of one module of a unit.
 #[derive(Clone, Copy)]
-pub struct PartFacts<'f, 'u, 'p> {
+pub(super) struct PartFacts<'f, 'u, 'p> {
     all: &'f UnitFacts<'u, 'p>,
     source: SourceId,
 }

@@ -4,6 +4,8 @@ mod activate;
 mod examples;
 mod facts;
 mod guard;
+pub mod placement;
+mod planner;
 pub mod rewrite;
 mod unit;
 
@@ -16,8 +18,7 @@ use crate::reasons::{Code, Place, Refusal};
 use crate::source::Edits;
 
 pub use examples::{ExampleFailure, check_examples};
-pub use facts::{PartFacts, UnitFacts};
-pub use unit::{Part, Unit, plan_unit};
+pub use planner::{Planner, plan_unit};
 
 /// Names a change across planning runs: `<pass>:<path>:<region>`, e.g. `numpy-to-cupy:main.py:simulate`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

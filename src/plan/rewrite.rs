@@ -74,7 +74,7 @@ fn plan_file(pass: &Pass, file: File<'_>, aliases: &Aliases, pinned: &Pinned, pl
 }
 
 /// A candidate that doesn't parse is a mistake of gpuport's own, and nothing may come of it.
-fn check_parses(module: &Module, edits: &Edits) {
+pub(super) fn check_parses(module: &Module, edits: &Edits) {
     if let Err(error) = module.parses(&edits.apply(module.text())) {
         panic!("{}: the rewritten file does not parse: {error}", module.file.path.display());
     }

@@ -1,124 +1,181 @@
-//! A unit: a file with the project modules that it reaches, and which planner it goes to.
+//! A unit: a file with the project modules that it reaches, and what its imports and names lead to.
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use ruff_python_ast::{Expr, Stmt};
 
 use crate::names::{BindingKind, ImportBinding, ImportTime, ModuleId, Names, Project, Resolution};
-use crate::pass::{Effect, Pass};
-use crate::reasons::Refusal;
 use crate::source::Module;
 
-use super::activate::{self, Prepared};
-use super::facts::{PartFacts, UnitFacts};
-use super::{Advice, Pinned, Plan, guard, rewrite};
+/// How many assignments an alias may lead through; more means that they go in a circle.
+const MAX_ALIASES: usize = 8;
+
+/// A project with what planning many units of it would otherwise look up again and again.
+#[derive(Debug)]
+pub(super) struct Surroundings<'p> {
+    pub(super) project: &'p Project,
+    /// For each module and each of its imports, the project modules that the import runs.
+    loads: Vec<OnceLock<Vec<Vec<ModuleId>>>>,
+    /// Modules that another one imports.
+    imported: OnceLock<BTreeSet<ModuleId>>,
+}
 
 /// One module of a unit.
 #[derive(Debug, Clone, Copy)]
-pub struct Part<'p> {
+pub(super) struct Part<'p> {
     /// Its place in the project.
-    pub id: ModuleId,
+    pub(super) id: ModuleId,
     /// The module.
-    pub module: &'p Module,
+    pub(super) module: &'p Module,
     /// What its names mean.
-    pub names: &'p Names,
+    pub(super) names: &'p Names,
 }
 
 /// A file with the project modules that it reaches.
-#[derive(Debug, Clone)]
-pub struct Unit<'p> {
-    project: &'p Project,
+#[derive(Debug)]
+pub(super) struct Unit<'s> {
+    pub(super) around: &'s Surroundings<'s>,
     /// The entry first.
-    parts: Vec<Part<'p>>,
+    parts: Vec<Part<'s>>,
 }
 
-impl<'p> Unit<'p> {
-    /// The unit of `entry`: the modules that its imports run, now or later, and those that theirs run.
-    pub fn new(project: &'p Project, entry: ModuleId) -> Self {
-        let mut parts: Vec<Part<'p>> = Vec::new();
-        let mut seen = BTreeSet::from([entry]);
-        let mut queue = vec![entry];
-        while let Some(id) = queue.pop() {
-            let names = project.names(id);
-            parts.push(Part { id, module: project.module(id), names });
-            let running = names.imports().iter().filter(|import| import.when != ImportTime::TypeChecking);
-            for next in running.flat_map(|import| project.loaded_by(id, import)) {
-                if seen.insert(next) {
-                    queue.push(next);
-                }
-            }
-        }
-        parts[1..].sort_by_key(|part| part.id);
-        Self { project, parts }
+impl<'p> Surroundings<'p> {
+    pub(super) fn new(project: &'p Project) -> Self {
+        Self { project, loads: project.ids().map(|_| OnceLock::new()).collect(), imported: OnceLock::new() }
     }
 
-    /// The entry, then everything that it reaches, in the order of paths.
-    pub fn parts(&self) -> &[Part<'p>] {
-        &self.parts
+    pub(super) fn part(&self, id: ModuleId) -> Part<'_> {
+        Part { id, module: self.project.module(id), names: self.project.names(id) }
     }
 
-    /// The dotted name of `part` in the project.
-    pub fn dotted(&self, part: &Part<'_>) -> String {
-        self.project.dotted(part.id).to_owned()
+    /// The imports of `part` that run, now or later, with the project modules that each runs; none where it leads to a
+    /// library.
+    pub(super) fn imports<'s>(
+        &'s self,
+        part: &Part<'s>,
+    ) -> impl Iterator<Item = (&'s ImportBinding, &'s [ModuleId])> {
+        let loads = self.loads[part.id.0 as usize].get_or_init(|| {
+            part.names.imports().iter().map(|import| self.project.loaded_by(part.id, import)).collect()
+        });
+        let imports = part.names.imports().iter().zip(loads.iter().map(Vec::as_slice));
+        imports.filter(|(import, _)| import.when != ImportTime::TypeChecking)
     }
 
-    /// The file that the unit is named after.
-    pub fn entry(&self) -> &Part<'p> {
-        &self.parts[0]
-    }
-
-    /// True where the entry is not on its own: it belongs to a package, or another module of the project imports it.
-    pub fn entry_is_part(&self) -> bool {
-        let id = self.entry().id;
-        let in_package = || {
-            let (package, _) = self.project.dotted(id).rsplit_once('.').unwrap_or_default();
-            self.project.find(id, package).is_some()
-        };
-        self.project.is_package(id) || in_package() || !self.project.importers(id).is_empty()
+    /// The imports of `part` that run and lead to a library.
+    pub(super) fn library_imports<'s>(&'s self, part: &Part<'s>) -> impl Iterator<Item = &'s ImportBinding> {
+        self.imports(part).filter(|(_, loaded)| loaded.is_empty()).map(|(import, _)| import)
     }
 
     /// True where the dotted `path` leads into the project, as `part` sees it.
-    pub fn is_local(&self, part: &Part<'_>, path: &str) -> bool {
+    pub(super) fn is_local(&self, part: &Part<'_>, path: &str) -> bool {
         self.project.locate(part.id, path).is_some()
     }
 
-    /// The project modules that an import of `part` runs; none where it leads to a library.
-    pub fn loaded_by(&self, part: &Part<'_>, import: &ImportBinding) -> Vec<ModuleId> {
-        self.project.loaded_by(part.id, import)
+    /// The top-level package that `part` belongs to, where it belongs to one.
+    fn package(&self, part: &Part<'_>) -> Option<&str> {
+        let dotted = self.project.dotted(part.id);
+        let (package, inside) = dotted.split_once('.').unwrap_or((dotted, ""));
+        (!inside.is_empty() || self.project.is_package(part.id)).then_some(package)
     }
 
-    /// True where an import of `part` runs, and leads to a library.
-    pub fn leads_out(&self, part: &Part<'_>, import: &ImportBinding) -> bool {
-        import.when != ImportTime::TypeChecking && self.loaded_by(part, import).is_empty()
+    /// True where `part` is not on its own: it belongs to a package, or another module of the project imports it.
+    pub(super) fn is_part_of_another(&self, part: &Part<'_>) -> bool {
+        let in_package = || {
+            let (package, _) = self.project.dotted(part.id).rsplit_once('.').unwrap_or_default();
+            self.project.find(part.id, package).is_some()
+        };
+        let imported = self.imported.get_or_init(|| {
+            let modules = self.project.ids();
+            let pairs = modules.flat_map(|id| {
+                let part = self.part(id);
+                self.imports(&part)
+                    .flat_map(|(_, loaded)| loaded)
+                    .copied()
+                    .filter(move |other| *other != id)
+                    .collect::<Vec<_>>()
+            });
+            pairs.collect()
+        });
+        self.project.is_package(part.id) || in_package() || imported.contains(&part.id)
     }
+}
 
-    /// What `expression`, a dotted name in `part`, may mean outside the project. A name that is bound once, to another
-    /// dotted name, means what that one means.
-    pub fn meanings(&self, part: &Part<'p>, expression: &Expr) -> Vec<String> {
-        let mut expression = expression;
-        // An alias of an alias of … ends here at last.
-        for _ in 0..8 {
-            let meanings = match part.names.resolve(expression) {
-                Resolution::Qualified(path) => vec![path],
-                Resolution::Ambiguous(paths) => paths,
-                Resolution::MaybeStar(modules) => {
-                    let name = part.module.slice(expression);
-                    modules.iter().map(|module| format!("{module}.{name}")).collect()
+impl<'s> Unit<'s> {
+    /// The unit of `entry`: the modules that its imports run, now or later, and those that theirs run.
+    pub(super) fn new(around: &'s Surroundings<'s>, entry: ModuleId) -> Self {
+        let mut parts: Vec<Part<'s>> = Vec::new();
+        let mut seen = BTreeSet::from([entry]);
+        let mut queue = vec![entry];
+        while let Some(id) = queue.pop() {
+            let part = around.part(id);
+            for next in around.imports(&part).flat_map(|(_, loaded)| loaded) {
+                if seen.insert(*next) {
+                    queue.push(*next);
                 }
-                Resolution::Local(_) => match alias(part, expression) {
-                    Some(target) => {
-                        expression = target;
-                        continue;
-                    }
-                    None => Vec::new(),
-                },
-                Resolution::Builtin(_) | Resolution::Unbound | Resolution::NotAName => Vec::new(),
-            };
-            return meanings.into_iter().filter(|path| !self.is_local(part, path)).collect();
+            }
+            parts.push(part);
         }
-        Vec::new()
+        parts[1..].sort_by_key(|part| part.id);
+        Self { around, parts }
     }
+
+    /// The entry, then everything that it reaches, in the order of paths.
+    pub(super) fn parts(&self) -> &[Part<'s>] {
+        &self.parts
+    }
+
+    /// The file that the unit is named after.
+    pub(super) fn entry(&self) -> &Part<'s> {
+        &self.parts[0]
+    }
+
+    /// True where `part` is a piece of the program that the entry starts. A package that lies elsewhere than beside the
+    /// entry is one that the program uses: what its functions do is an offer to whoever calls them.
+    pub(super) fn owns(&self, part: &Part<'_>) -> bool {
+        let entry = self.entry();
+        let package = self.around.package(part);
+        let folder = entry.module.file.path.parent().unwrap_or(Path::new(""));
+        package.is_none()
+            || package == self.around.package(entry)
+            || part.module.file.path.starts_with(folder)
+    }
+
+    /// True where an import of `part` that runs at `when` is one of the program's.
+    pub(super) fn runs(&self, part: &Part<'_>, when: ImportTime) -> bool {
+        match when {
+            ImportTime::Top | ImportTime::Conditional => true,
+            ImportTime::MainGuard => part.id == self.entry().id,
+            ImportTime::Deferred => self.owns(part),
+            ImportTime::TypeChecking => false,
+        }
+    }
+}
+
+/// What `expression`, a dotted name in `part`, may mean. A name that is bound once, to another dotted name, means
+/// what that one means.
+pub(super) fn meanings(part: &Part<'_>, expression: &Expr) -> Vec<String> {
+    let mut expression = expression;
+    for _ in 0..MAX_ALIASES {
+        return match part.names.resolve(expression) {
+            Resolution::Qualified(path) => vec![path],
+            Resolution::Ambiguous(paths) => paths,
+            Resolution::MaybeStar(modules) => {
+                let name = part.module.slice(expression);
+                modules.iter().map(|module| format!("{module}.{name}")).collect()
+            }
+            Resolution::Local(_) => match alias(part, expression) {
+                Some(target) => {
+                    expression = target;
+                    continue;
+                }
+                None => Vec::new(),
+            },
+            Resolution::Builtin(_) | Resolution::Unbound | Resolution::NotAName => Vec::new(),
+        };
+    }
+    Vec::new()
 }
 
 /// The dotted name that the variable `expression` is bound to by its only assignment, at the top level of the module.
@@ -138,76 +195,4 @@ fn alias<'p>(part: &Part<'p>, expression: &Expr) -> Option<&'p Expr> {
 /// True where the dotted `path` is `library` or inside it.
 pub(super) fn is_within(path: &str, library: &str) -> bool {
     path.strip_prefix(library).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
-
-/// Plans `pass` for the unit of `entry`, a path relative to the project's root. The changes in `pinned` are left out.
-///
-/// Nothing is planned for a unit that never uses the library that the pass moves away from. A guard that refuses leaves
-/// the whole unit alone.
-pub fn plan_unit(project: &Project, entry: &Path, pass: &Pass, pinned: &Pinned) -> Plan {
-    let Some(entry) = project.by_path(entry) else { return Plan::default() };
-    let unit = Unit::new(project, entry);
-    let switch =
-        pass.rules.iter().find_map(|rule| rule.activation.as_ref().map(|activation| (rule, activation)));
-    let Some((rule, activation)) = switch else {
-        if !unit.parts().iter().any(|part| pass.concerns(part.names)) {
-            return Plan::default();
-        }
-        return guarded(&unit, pass, |unit| matches(unit, pass, pinned));
-    };
-    let spot = match activate::prepare(&unit, pass, activation) {
-        Prepared::Nothing => return Plan::default(),
-        Prepared::Refused(refusal) => return Plan { left: vec![refusal], ..Plan::default() },
-        Prepared::Ready(spot) => spot,
-    };
-    guarded(&unit, pass, |unit| {
-        let mut plan = activate::activate(unit, pass, rule, activation, spot, pinned);
-        if !plan.changes.is_empty() {
-            plan.advice = matches(unit, pass, pinned).advice;
-        }
-        plan
-    })
-}
-
-/// What `plan` makes of the unit, unless a guard refuses it.
-fn guarded(unit: &Unit<'_>, pass: &Pass, plan: impl FnOnce(&Unit<'_>) -> Plan) -> Plan {
-    let mut refusals = Vec::new();
-    let mut advice = Vec::new();
-    for guard in &pass.guards {
-        for guard::Hit { place, message } in guard::hits(guard, unit) {
-            match guard.effect {
-                Effect::Refuse => {
-                    let pass = Some(pass.id.clone());
-                    refusals.push(Refusal { place, code: guard.code.clone(), message, pass });
-                }
-                Effect::Advise => {
-                    let rule = format!("{}/{}", pass.id, guard.id);
-                    advice.push(Advice { place, code: Some(guard.code.clone()), message, rule });
-                }
-            }
-        }
-    }
-    if !refusals.is_empty() {
-        refusals.sort();
-        return Plan { left: refusals, ..Plan::default() };
-    }
-    let mut plan = plan(unit);
-    if !plan.changes.is_empty() {
-        plan.advice.extend(advice);
-    }
-    plan.advice.sort();
-    plan
-}
-
-/// What the rules of `pass` make of the unit's modules one by one.
-fn matches(unit: &Unit<'_>, pass: &Pass, pinned: &Pinned) -> Plan {
-    let facts = UnitFacts::new(unit, pass.knowledge().cloned());
-    let parts: Vec<PartFacts<'_, '_, '_>> = (0..unit.parts().len()).map(|at| facts.of_part(at)).collect();
-    let files: Vec<rewrite::File<'_>> = unit
-        .parts()
-        .iter()
-        .zip(&parts)
-        .map(|(part, facts)| rewrite::File { module: part.module, names: part.names, facts })
-        .collect();
-    rewrite::plan(pass, &files, pinned)
 }

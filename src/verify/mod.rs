@@ -8,6 +8,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::reasons::{Code, Place};
 
+mod bench;
+pub mod capture;
+pub mod codes;
+pub mod compare;
+mod error;
+mod evidence;
+mod judge;
+mod process;
+pub mod protocol;
+mod requires;
+mod run;
+mod sandbox;
+mod search;
+pub mod timing;
+mod why;
+mod worker;
+
+pub use error::JudgeError;
+pub use evidence::{
+    ChangeCoverage, ComparisonRecord, EVIDENCE_SCHEMA, Evidence, FileHashes, Machine, RunObserved, RunRecord,
+    TimingRecord,
+};
+pub use judge::{ChangedLines, Claim, Judge, JudgeOptions, Judgement, Progress, judge};
+pub use process::Observed;
+pub use run::Role;
+pub use sandbox::{CopyRules, Written};
+pub use search::{Found, search};
+pub use why::{Factor, Limit};
+
 /// One version of a program: a tree on disk with some files replaced.
 #[derive(Debug, Clone)]
 pub struct Tree {
@@ -73,6 +102,10 @@ pub struct Contract {
     pub timeout: Duration,
     /// Regular expressions of output lines that are not compared.
     pub volatile: Vec<String>,
+    /// How single outputs are compared, by pattern: `globals.u`, `return[0]`, `out/*.npy`, `stdout`; or by dtype:
+    /// `float64`. A pattern also stands for everything below what it names; the longest one wins.
+    #[serde(default)]
+    pub tolerance: BTreeMap<String, compare::tolerance::Comparator>,
 }
 
 /// The gate's metric.

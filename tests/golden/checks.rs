@@ -13,21 +13,21 @@ use ruff_text_size::Ranged as _;
 /// The files of a program, by path.
 pub(crate) type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-/// `git apply` of `patch` turns `before` into exactly `after`.
-pub(crate) fn git_applies(patch: &[u8], before: &Files, after: &Files) -> Result<(), String> {
-    if patch.is_empty() {
+/// `git apply` of `diff` turns `before` into exactly `after`.
+pub(crate) fn git_applies(diff: &[u8], before: &Files, after: &Files) -> Result<(), String> {
+    if diff.is_empty() {
         return (before == after).then_some(()).ok_or_else(|| "files change without a patch".to_owned());
     }
-    let root = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let root = folder.path();
     for (path, bytes) in before {
-        let path = root.path().join(path);
-        fs::create_dir_all(path.parent().unwrap_or(root.path())).map_err(|error| error.to_string())?;
-        fs::write(path, bytes).map_err(|error| error.to_string())?;
+        let file = root.join(path);
+        fs::create_dir_all(file.parent().unwrap_or(root)).map_err(|error| error.to_string())?;
+        fs::write(file, bytes).map_err(|error| error.to_string())?;
     }
-    git(root.path(), patch)?;
+    git(root, diff)?;
     for (path, bytes) in after {
-        let written =
-            fs::read(root.path().join(path)).map_err(|error| format!("{}: {error}", path.display()))?;
+        let written = fs::read(root.join(path)).map_err(|error| format!("{}: {error}", path.display()))?;
         if written != *bytes {
             return Err(format!("`git apply` makes another {} than the plan", path.display()));
         }

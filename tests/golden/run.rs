@@ -9,6 +9,7 @@ use gpuport::diff::{FileChange, Patch};
 use gpuport::names::Project;
 use gpuport::pass::{Registry, Sources};
 use gpuport::plan::{ChangeId, Pinned, Plan, plan_unit};
+use gpuport::reasons::Refusal;
 use gpuport::source::{Module, SourceFile};
 
 use crate::checks::{self, Files};
@@ -19,6 +20,8 @@ use crate::scenario::Scenario;
 pub(crate) struct Outcome {
     /// The program as it was.
     before: Files,
+    /// Files that can't be read as Python.
+    unreadable: Vec<Refusal>,
     /// Each pass with the program it was planned on and its plan.
     steps: Vec<(Files, Plan)>,
     /// The program after all passes.
@@ -52,6 +55,9 @@ impl Outcome {
             let _ = writeln!(out, "change: {} — {}", change.id.0, change.what);
         }
         let mut lines = BTreeSet::new();
+        for refusal in &self.unreadable {
+            lines.insert((refusal.place.clone(), format!("{} {}", refusal.code, refusal.message)));
+        }
         for (_, plan) in &self.steps {
             for refusal in &plan.left {
                 lines.insert((refusal.place.clone(), format!("{} {}", refusal.code, refusal.message)));
@@ -93,27 +99,37 @@ fn run_on(scenario: &Scenario, before: Files) -> Result<Outcome, String> {
     let pinned: Pinned = scenario.options.pinned.iter().cloned().map(ChangeId).collect();
     let mut files = before.clone();
     let mut steps = Vec::new();
+    let mut unreadable = Vec::new();
     for id in &scenario.options.passes {
         let pass = registry.pass(id).ok_or_else(|| format!("there is no pass `{id}`"))?;
-        let modules = modules(&files);
+        let (modules, problems) = modules(&files);
+        unreadable = problems;
         let project = Project::load(Path::new(""), modules);
         let plan = plan_unit(&project, &scenario.entry(), &pass, &pinned);
         let planned_on = files.clone();
         for (path, edits) in &plan.edits {
             let file = SourceFile::from_bytes(path, &files[path]).map_err(|error| error.to_string())?;
-            let bytes = file.encode(&edits.apply(&file.text)).map_err(|error| error.to_string())?;
+            let bytes = file.rewritten(edits).map_err(|error| error.to_string())?;
             files.insert(path.clone(), bytes);
         }
         steps.push((planned_on, plan));
     }
-    Ok(Outcome { before, steps, after: files })
+    Ok(Outcome { before, unreadable, steps, after: files })
 }
 
-/// The files that are Python and parse.
-fn modules(files: &Files) -> Vec<Arc<Module>> {
-    let python =
-        files.iter().filter(|(path, _)| path.extension().is_some_and(|ext| ext == "py" || ext == "ipynb"));
-    python.filter_map(|(path, bytes)| checks::module(path, bytes)).map(Arc::new).collect()
+/// The files that are Python and parse, and what is wrong with those that don't.
+fn modules(files: &Files) -> (Vec<Arc<Module>>, Vec<Refusal>) {
+    let mut modules = Vec::new();
+    let mut problems = Vec::new();
+    let is_python =
+        |path: &Path| path.extension().is_some_and(|extension| extension == "py" || extension == "ipynb");
+    for (path, bytes) in files.iter().filter(|(path, _)| is_python(path)) {
+        match SourceFile::from_bytes(path, bytes).and_then(Module::parse) {
+            Ok(module) => modules.push(Arc::new(module)),
+            Err(problem) => problems.push(problem.refusal()),
+        }
+    }
+    (modules, problems)
 }
 
 /// What must hold whatever the scenario expects.
@@ -122,23 +138,24 @@ pub(crate) fn invariants(scenario: &Scenario, outcome: &Outcome) -> Result<(), S
         for (path, edits) in &plan.edits {
             let before = checks::module(path, &files[path]).ok_or("a file that doesn't parse was changed")?;
             let text = edits.apply(before.text());
-            let bytes = before.file.encode(&text).map_err(|error| error.to_string())?;
+            let bytes = before.file.rewritten(edits).map_err(|error| error.to_string())?;
             let after = checks::module(path, &bytes)
                 .ok_or_else(|| format!("the candidate does not parse:\n{text}"))?;
             checks::keeps_the_rest(&before, edits, &after)?;
         }
-        known_codes(plan)?;
     }
+    known_codes(outcome)?;
     checks::git_applies(outcome.patch().bytes(), &outcome.before, &outcome.after)?;
     same_again(scenario, outcome)?;
     nothing_left(scenario, outcome)
 }
 
 /// Every code that is reported can be looked up.
-fn known_codes(plan: &Plan) -> Result<(), String> {
+fn known_codes(outcome: &Outcome) -> Result<(), String> {
     let library = registry()?.library();
-    let codes =
-        plan.left.iter().map(|it| &it.code).chain(plan.advice.iter().filter_map(|it| it.code.as_ref()));
+    let refusals = outcome.steps.iter().flat_map(|(_, plan)| &plan.left).chain(&outcome.unreadable);
+    let advice = outcome.steps.iter().flat_map(|(_, plan)| &plan.advice);
+    let codes = refusals.map(|it| &it.code).chain(advice.filter_map(|it| it.code.as_ref()));
     for code in codes {
         if !library.knows_reason(code.as_str()) {
             return Err(format!("{code} is not in patterns/reasons.yaml"));

@@ -1,5 +1,6 @@
 //! A scenario: one Markdown file with input files, options, the expected diff and the expected report.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -129,7 +130,7 @@ impl Scenario {
         for (range, language, text) in [(&self.diff, "diff", diff), (&self.report, "report", report)] {
             if range.is_none() && !text.is_empty() {
                 out.truncate(out.trim_end().len());
-                out.push_str(&format!("\n\n```{language}\n{text}```\n"));
+                let _ = write!(out, "\n\n```{language}\n{text}```\n");
             }
         }
         out
@@ -173,8 +174,11 @@ fn blocks(markdown: &str) -> Result<Vec<Block>, String> {
     }
 }
 
+/// `file=a.py` of an info string.
+type Attribute<'i> = (&'i str, &'i str);
+
 /// `python [file=a.py newline=crlf]` as language and attributes.
-fn split_info(info: &str) -> Result<(&str, Vec<(&str, &str)>), String> {
+fn split_info(info: &str) -> Result<(&str, Vec<Attribute<'_>>), String> {
     let Some((language, rest)) = info.split_once('[') else {
         return Ok((info.trim(), Vec::new()));
     };
@@ -186,7 +190,7 @@ fn split_info(info: &str) -> Result<(&str, Vec<(&str, &str)>), String> {
     Ok((language.trim(), attributes))
 }
 
-fn input(language: &str, attributes: &[(&str, &str)], body: &str) -> Result<Input, String> {
+fn input(language: &str, attributes: &[Attribute<'_>], body: &str) -> Result<Input, String> {
     let mut path = (language == "python").then(|| "main.py".to_owned());
     let mut text = body.to_owned();
     let mut latin1 = false;
@@ -198,12 +202,26 @@ fn input(language: &str, attributes: &[(&str, &str)], body: &str) -> Result<Inpu
             ("no-final-newline", "") => text.truncate(text.trim_end_matches(['\r', '\n']).len()),
             ("bom", "") => text.insert(0, '\u{feff}'),
             ("encoding", "latin-1") => latin1 = true,
+            ("times", count) => text = repeated(&text, count)?,
             _ => return Err(format!("unknown attribute `{key}={value}`")),
         }
     }
     let path = path.ok_or_else(|| format!("a `{language}` block needs [file=…]"))?;
     let bytes = if latin1 { to_latin1(&text)? } else { text.into_bytes() };
     Ok(Input { path: PathBuf::from(path), bytes })
+}
+
+/// `text` with each `…` replaced by what it follows, so that this stands there `count` times.
+fn repeated(text: &str, count: &str) -> Result<String, String> {
+    let count: usize = count.parse().map_err(|_| format!("`{count}` is no number"))?;
+    let mut out = String::new();
+    for character in text.chars() {
+        match (character, out.pop()) {
+            ('…', Some(last)) => out.extend(std::iter::repeat_n(last, count)),
+            (character, last) => out.extend(last.into_iter().chain([character])),
+        }
+    }
+    Ok(out)
 }
 
 fn to_latin1(text: &str) -> Result<Vec<u8>, String> {

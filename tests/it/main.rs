@@ -2,3 +2,5 @@
 #![allow(clippy::unwrap_used, reason = "a failing test may panic anywhere")]
 
 mod apply;
+mod capture;
+mod judge;

@@ -11,9 +11,9 @@ pub(crate) struct File {
     pub(crate) text: String,
 }
 
-/// The repository's root.
-pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+/// The repository's root, as Cargo says now or said when this was compiled.
+pub(crate) fn root() -> PathBuf {
+    std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
 }
 
 /// All text files that `.gitignore` leaves, sorted by path.

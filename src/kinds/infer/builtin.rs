@@ -8,8 +8,7 @@ use crate::kinds::kind::Kind;
 impl<'a> Inference<'_, 'a> {
     /// What a call of the builtin `name` yields.
     pub(super) fn builtin_call(&mut self, call: &'a ExprCall, name: &str) -> Kind {
-        let kinds: Vec<Kind> =
-            call.arguments.args.iter().map(|it| self.kinds.of(self.source, it).clone()).collect();
+        let kinds: Vec<Kind> = call.arguments.args.iter().map(|it| self.seen(it).clone()).collect();
         let first = kinds.first();
         match name {
             "int" | "float" | "complex" | "bool" | "len" | "ord" | "hash" | "id" | "isinstance"
@@ -65,7 +64,7 @@ impl<'a> Inference<'_, 'a> {
                 _ => Kind::Unknown,
             },
         };
-        let keywords = call.arguments.keywords.iter().map(|it| self.kinds.of(self.source, &it.value).clone());
+        let keywords = call.arguments.keywords.iter().map(|it| self.seen(&it.value).clone());
         Kind::Dict(keywords.fold(start, |sum, kind| sum.join(&kind)).into())
     }
 
@@ -105,7 +104,7 @@ impl<'a> Inference<'_, 'a> {
     }
 
     fn argument_kind(&self, call: &'a ExprCall, at: usize) -> Kind {
-        call.arguments.args.get(at).map_or(Kind::Never, |it| self.kinds.of(self.source, it).clone())
+        call.arguments.args.get(at).map_or(Kind::Never, |it| self.seen(it).clone())
     }
 
     fn list_method(&mut self, call: &'a ExprCall, receiver: &'a Expr, owner: &Kind, name: &str) -> Kind {
@@ -155,9 +154,8 @@ impl<'a> Inference<'_, 'a> {
             }
             "update" => {
                 let given = self.argument_kind(call, 0).element();
-                let keywords: Vec<Kind> = (call.arguments.keywords.iter())
-                    .map(|it| self.kinds.of(self.source, &it.value).clone())
-                    .collect();
+                let keywords: Vec<Kind> =
+                    (call.arguments.keywords.iter()).map(|it| self.seen(&it.value).clone()).collect();
                 let kind = keywords.iter().fold(given, |sum, kind| sum.join(kind));
                 self.add_element(receiver, &kind);
                 Kind::Nothing

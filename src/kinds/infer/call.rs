@@ -72,8 +72,7 @@ impl<'a> Inference<'_, 'a> {
     fn give_away(&mut self, call: &'a ExprCall) {
         let keywords = call.arguments.keywords.iter().map(|it| &it.value);
         for argument in call.arguments.args.iter().chain(keywords) {
-            if matches!(self.kinds.of(self.source, argument), Kind::List(_) | Kind::Dict(_) | Kind::Record(_))
-            {
+            if matches!(self.seen(argument), Kind::List(_) | Kind::Dict(_) | Kind::Record(_)) {
                 self.add_element(argument, &Kind::Unknown);
             }
         }
@@ -96,9 +95,7 @@ impl<'a> Inference<'_, 'a> {
         call.arguments.keywords.iter().for_each(|keyword| {
             self.expr(&keyword.value);
         });
-        let kinds = &self.kinds;
-        let source = self.source;
-        let bound = bind(region, skip, call, |starred| match kinds.of(source, starred) {
+        let bound = bind(region, skip, call, |starred| match self.seen(starred) {
             Kind::Tuple(elements) => Some(elements.len()),
             _ => None,
         });
@@ -111,7 +108,7 @@ impl<'a> Inference<'_, 'a> {
                     self.flow_back(expression, slot);
                 }
                 Argument::Element(tuple, index) => {
-                    let kind = match self.kinds.of(self.source, tuple) {
+                    let kind = match self.seen(tuple) {
                         Kind::Tuple(elements) => elements.get(*index).cloned().unwrap_or_default(),
                         _ => Kind::Unknown,
                     };
@@ -120,7 +117,7 @@ impl<'a> Inference<'_, 'a> {
             }
         }
         for expression in &bound.other {
-            let kind = self.kinds.of(self.source, expression).clone();
+            let kind = self.seen(expression).clone();
             self.release(&kind);
         }
         if bound.opaque {
@@ -151,14 +148,14 @@ impl<'a> Inference<'_, 'a> {
         // A dataclass or named tuple takes its annotated attributes in order.
         let fields: Vec<&str> = data.def.body.iter().filter_map(annotated_name).collect();
         for (at, argument) in call.arguments.args.iter().enumerate() {
-            let kind = self.kinds.of(self.source, argument).clone();
+            let kind = self.seen(argument).clone();
             if let Some(name) = fields.get(at) {
                 self.update_field(class, name, &kind);
             }
         }
         for keyword in &call.arguments.keywords {
             if let Some(name) = &keyword.arg {
-                let kind = self.kinds.of(self.source, &keyword.value).clone();
+                let kind = self.seen(&keyword.value).clone();
                 self.update_field(class, name.as_str(), &kind);
             }
         }

@@ -176,7 +176,7 @@ impl<'a> Inference<'_, 'a> {
         }
         let exact = info.host.filter(|_| info.callable.is_none());
         match exact.map(|host| (&host.returns, host.parameters.is_some())) {
-            Some((Returns::Scalar, false)) => Kind::Python,
+            Some((Returns::Scalar | Returns::Python, false)) => Kind::Python,
             Some((Returns::Nothing, false)) => Kind::Nothing,
             Some((Returns::Number | Returns::Other, _)) => Kind::Plain,
             _ => Kind::Unknown,
@@ -247,7 +247,7 @@ impl<'a> Inference<'_, 'a> {
         match self.program.array_attribute(name) {
             Some(attribute) => match attribute.returns {
                 Returns::Like => Kind::Array(Array { maybe_none: false, ..array }),
-                Returns::Scalar => Kind::Python,
+                Returns::Scalar | Returns::Python => Kind::Python,
                 _ => Kind::Plain,
             },
             None => Kind::Unknown,
@@ -351,7 +351,8 @@ fn broadcast(op: Operator, left: Array, right: Array) -> Array {
     };
     let scalar = op == Operator::MatMult && rank.is_none();
     let dtype = match op {
-        Operator::Div => Dtype::Any,
+        Operator::Div => Dtype::Number,
+        Operator::BitAnd | Operator::BitOr | Operator::BitXor => left.dtype.join(right.dtype),
         _ => left.dtype.promote(right.dtype),
     };
     let maybe_scalar = scalar || (left.maybe_scalar && right.maybe_scalar);

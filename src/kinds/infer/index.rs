@@ -28,9 +28,7 @@ impl<'a> Inference<'_, 'a> {
     fn index_kinds(&mut self, slice: &'a Expr) -> Vec<Kind> {
         let whole = self.value(slice);
         match slice {
-            Expr::Tuple(tuple) => {
-                tuple.elts.iter().map(|it| self.kinds.of(self.source, it).clone()).collect()
-            }
+            Expr::Tuple(tuple) => tuple.elts.iter().map(|it| self.seen(it).clone()).collect(),
             _ => vec![whole],
         }
     }
@@ -109,7 +107,7 @@ fn part(expression: Option<&Expr>, kind: &Kind) -> Part {
         (_, Kind::Array(array)) if array.maybe_scalar => Part::Unknown,
         (_, Kind::Array(array)) => match array.dtype {
             Dtype::Bool => Part::Array { takes: array.rank, gives: Some(1) },
-            Dtype::Integer => Part::Array { takes: Some(1), gives: array.rank },
+            Dtype::Integer | Dtype::Number => Part::Array { takes: Some(1), gives: array.rank },
             _ => Part::Array { takes: None, gives: None },
         },
         (_, Kind::List(_) | Kind::Tuple(_)) => Part::Array { takes: Some(1), gives: Some(1) },

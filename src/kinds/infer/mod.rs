@@ -14,8 +14,7 @@ use ruff_python_ast::Expr;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::kind::Kind;
-use super::program::{ClassId, Definition, Program, RegionId, Role, SlotId, SourceId, node};
-use crate::names::ScopeId;
+use super::program::{ClassId, Definition, Program, RegionId, SlotId, SourceId, node};
 
 /// How often a variable's kind may grow before it counts as unknown: chains in the lattice are short unless tuples
 /// nest without end.
@@ -215,6 +214,11 @@ impl<'p, 'a> Inference<'p, 'a> {
 
     /// Adds a possibility to a variable.
     fn update(&mut self, slot: SlotId, kind: &Kind) {
+        // What a file holds is an array unless it is used as a mapping.
+        let kind = match kind {
+            Kind::Loaded if !self.program.slot(slot).text_index => &Kind::ARRAY,
+            other => other,
+        };
         let old = &self.kinds.slots[slot.0 as usize];
         if *kind == Kind::Never || old == kind {
             return;
@@ -289,19 +293,24 @@ impl<'p, 'a> Inference<'p, 'a> {
         }
     }
 
+    /// The kind of an expression that has been looked at.
+    fn seen(&self, expression: &Expr) -> &Kind {
+        const NEVER: &Kind = &Kind::Never;
+        node(expression).and_then(|at| self.kinds.nodes[self.source.0 as usize].get(at)).unwrap_or(NEVER)
+    }
+
+    /// The kind of an argument; of a starred one, of its elements.
+    fn seen_argument(&self, expression: &Expr) -> Kind {
+        match expression {
+            Expr::Starred(it) => self.seen(&it.value).element(),
+            _ => self.seen(expression).clone(),
+        }
+    }
+
     fn set(&mut self, expression: &Expr, kind: Kind) -> Kind {
         if let Some(at) = node(expression) {
             self.kinds.nodes[self.source.0 as usize][at] = kind.clone();
         }
         kind
-    }
-
-    /// True where a module-level function of a library can be called from outside the program.
-    pub(super) fn is_public(&self, id: RegionId) -> bool {
-        let region = self.program.region(id);
-        let source = self.program.source(region.source);
-        let Some(slot) = region.bound_to else { return true };
-        let slot = self.program.slot(slot);
-        source.role != Role::Script && slot.scope == ScopeId(0) && !slot.name.starts_with('_')
     }
 }

@@ -30,10 +30,10 @@ impl<'a> Inference<'_, 'a> {
         let mut operands: Vec<Kind> = receiver.into_iter().cloned().collect();
         let names: Vec<String> = entry.arrays.iter().filter(|it| !is_output(it)).cloned().collect();
         let taken = arguments(call, parameters, &names);
-        operands.extend(taken.into_iter().map(|it| self.kinds.of_argument(self.source, it)));
+        operands.extend(taken.into_iter().map(|it| self.seen_argument(it)));
         for name in &entry.sequences {
             if let Some(given) = argument(call, parameters, name) {
-                operands.push(self.kinds.of_argument(self.source, given));
+                operands.push(self.seen_argument(given));
             }
         }
         let seen = Seen { call, parameters, receiver: receiver.cloned(), operands };
@@ -45,7 +45,10 @@ impl<'a> Inference<'_, 'a> {
             return Kind::Unknown;
         }
         let kind = self.of_returns(&entry.returns, &seen);
-        self.with_dtype(kind, &seen, entry.elements)
+        // What is drawn from a given collection may be anything.
+        let chosen =
+            entry.returns == Returns::Draw && seen.operands.first().is_some_and(|it| !it.is_number());
+        self.with_dtype(kind, &seen, entry.elements.filter(|_| !chosen))
     }
 
     /// What a call of a host function yields.
@@ -57,11 +60,11 @@ impl<'a> Inference<'_, 'a> {
     ) -> Kind {
         let parameters = entry.parameters.as_deref().unwrap_or_default();
         let mut operands: Vec<Kind> = receiver.into_iter().cloned().collect();
-        let positional = call.arguments.args.iter().map(|it| self.kinds.of_argument(self.source, it));
+        let positional = call.arguments.args.iter().map(|it| self.seen_argument(it));
         operands.extend(positional);
         let seen = Seen { call, parameters, receiver: receiver.cloned(), operands };
         let kind = self.of_returns(&entry.returns, &seen);
-        self.with_dtype(kind, &seen, None)
+        self.with_dtype(kind, &seen, entry.elements)
     }
 
     fn of_returns(&self, returns: &Returns, seen: &Seen<'_>) -> Kind {
@@ -73,7 +76,13 @@ impl<'a> Inference<'_, 'a> {
                 _ => like(seen.operands.first()),
             },
             Returns::Shape => self.shape(seen),
-            Returns::Nested => nested(seen.operands.first()),
+            Returns::Nested => match nested(seen.operands.first()) {
+                Kind::Array(array) if array.dtype == Dtype::Any => {
+                    let first = seen.call.arguments.args.first();
+                    Kind::Array(array.with_dtype(first.map_or(Dtype::Any, literal_dtype)))
+                }
+                other => other,
+            },
             Returns::Array(rank) => Kind::Array(Array::of_rank(*rank)),
             Returns::Join => sequence_of(seen.operands.first(), 0),
             Returns::Stack => sequence_of(seen.operands.first(), 1),
@@ -84,6 +93,13 @@ impl<'a> Inference<'_, 'a> {
             Returns::Unique if seen.call.arguments.keywords.is_empty() => Kind::rank(1),
             Returns::Unique => Kind::list(Kind::ARRAY),
             Returns::Scalar => Kind::Numpy,
+            Returns::Python | Returns::Truth => Kind::Python,
+            Returns::Count => match self.reduction(seen) {
+                Kind::Numpy => Kind::Python,
+                other => other,
+            },
+            Returns::Quantile => self.quantile(seen),
+            Returns::Same => seen.operands.first().cloned().unwrap_or(Kind::Unknown),
             Returns::Value => Kind::VALUE,
             Returns::Tuple(parts) => {
                 Kind::tuple(parts.iter().map(|it| self.of_returns(it, seen)).collect::<Vec<_>>())
@@ -112,7 +128,7 @@ impl<'a> Inference<'_, 'a> {
 
     /// An array of the shape that `shape` spells.
     fn of_shape(&self, shape: &Expr) -> Kind {
-        match (shape, self.kinds.of(self.source, shape)) {
+        match (shape, self.seen(shape)) {
             (Expr::List(list), _) => u8::try_from(list.elts.len()).map_or(Kind::ARRAY, Kind::rank),
             (_, Kind::Python | Kind::Numpy | Kind::Number) => Kind::rank(1),
             (_, Kind::Tuple(elements)) => u8::try_from(elements.len()).map_or(Kind::ARRAY, Kind::rank),
@@ -143,7 +159,7 @@ impl<'a> Inference<'_, 'a> {
             return Kind::Array(Array::of_rank(rank));
         }
         let Some(axis) = seen.given("axis") else { return Kind::Numpy };
-        let gone = match (axis, self.kinds.of(self.source, axis)) {
+        let gone = match (axis, self.seen(axis)) {
             (Expr::NoneLiteral(_), _) => return Kind::Numpy,
             (Expr::Tuple(axes), _) => u8::try_from(axes.elts.len()).ok(),
             (_, Kind::Python | Kind::Numpy | Kind::Number) => Some(1),
@@ -156,11 +172,31 @@ impl<'a> Inference<'_, 'a> {
         }
     }
 
+    fn quantile(&self, seen: &Seen<'_>) -> Kind {
+        let more = seen.given("q").and_then(|q| nested_rank(self.seen(q)));
+        match (self.reduction(seen), more) {
+            (kind, Some(0)) => kind,
+            (Kind::Numpy, Some(more)) => Kind::rank(more),
+            (Kind::Array(array), Some(more)) => {
+                let rank = array.rank.filter(|_| !array.maybe_scalar).map(|rank| rank + more);
+                Kind::Array(Array::of_rank(rank))
+            }
+            _ => Kind::VALUE,
+        }
+    }
+
     fn with_dtype(&self, kind: Kind, seen: &Seen<'_>, elements: Option<Elements>) -> Kind {
         let Kind::Array(array) = kind else { return kind };
-        let dtype = match (seen.given("dtype"), elements) {
-            (Some(dtype), _) => self.dtype(dtype),
+        let dtype = match (seen.given("dtype").map(|it| self.dtype(it)), elements) {
+            // What is no array of numbers can't be told by its dtype alone.
+            (Some(Dtype::Any), _) | (Some(_), _)
+                if array.dtype == Dtype::Unsupported && seen.receiver.is_none() =>
+            {
+                Dtype::Unsupported
+            }
+            (Some(dtype), _) => dtype,
             (None, Some(Elements::Bool)) => Dtype::Bool,
+            (None, Some(Elements::Number)) if array.dtype != Dtype::Unsupported => Dtype::Number,
             (None, Some(Elements::Integer)) if seen.operands.len() < 3 => Dtype::Integer,
             _ => array.dtype,
         };
@@ -174,7 +210,7 @@ impl<'a> Inference<'_, 'a> {
         }
         if let Expr::Attribute(attribute) = expression
             && attribute.attr.as_str() == "dtype"
-            && let Kind::Array(array) = self.kinds.of(self.source, &attribute.value)
+            && let Kind::Array(array) = self.seen(&attribute.value)
         {
             return array.dtype;
         }
@@ -189,16 +225,6 @@ impl<'a> Inference<'_, 'a> {
 impl<'c> Seen<'c> {
     fn given(&self, name: &str) -> Option<&'c Expr> {
         argument(self.call, self.parameters, name)
-    }
-}
-
-impl super::Kinds {
-    /// The kind of an argument; of a starred one, of its elements.
-    fn of_argument(&self, source: crate::kinds::SourceId, expression: &Expr) -> Kind {
-        match expression {
-            Expr::Starred(it) => self.of(source, &it.value).element(),
-            _ => self.of(source, expression).clone(),
-        }
     }
 }
 
@@ -274,6 +300,23 @@ fn nested(first: Option<&Kind>) -> Kind {
         Kind::Text | Kind::Nothing => Kind::Array(Array::of_rank(Some(0)).with_dtype(Dtype::Unsupported)),
         _ if holds_text(kind) => Kind::Array(Array::of_rank(None).with_dtype(Dtype::Unsupported)),
         _ => Kind::Array(Array::of_rank(nested_rank(kind))),
+    }
+}
+
+/// The dtype of an array made of the numbers written in `expression`.
+fn literal_dtype(expression: &Expr) -> Dtype {
+    let of_all = |parts: &[Expr]| parts.iter().map(literal_dtype).reduce(Dtype::join).unwrap_or(Dtype::Any);
+    match expression {
+        Expr::List(it) => of_all(&it.elts),
+        Expr::Tuple(it) => of_all(&it.elts),
+        Expr::UnaryOp(it) => literal_dtype(&it.operand),
+        Expr::BooleanLiteral(_) => Dtype::Bool,
+        Expr::NumberLiteral(number) => match number.value {
+            ruff_python_ast::Number::Int(_) => Dtype::Integer,
+            ruff_python_ast::Number::Float(_) => Dtype::Float,
+            ruff_python_ast::Number::Complex { .. } => Dtype::Complex,
+        },
+        _ => Dtype::Any,
     }
 }
 

@@ -9,7 +9,9 @@ fn to_cupy() -> String {
 }
 
 fn renaming() -> String {
-    format!("{WITHIN}rules:\n  - {{id: names, rename: {{numpy.float_: numpy.float64, numpy.Inf: numpy.inf}}}}\n")
+    format!(
+        "{WITHIN}rules:\n  - {{id: names, rename: {{numpy.float_: numpy.float64, numpy.Inf: numpy.inf}}}}\n"
+    )
 }
 
 #[test]
@@ -22,8 +24,14 @@ fn the_source_goes_when_nothing_uses_it() {
     check("import os, numpy as np\nnp.f(os)\n", "import os\nimport cupy as cp\ncp.f(os)\n");
     check("from numpy import f\nf(1)\n", "import cupy as cp\ncp.f(1)\n");
     check("from numpy import f, g\nf(g)\n", "from numpy import g\nimport cupy as cp\ncp.f(g)\n");
-    check("from numpy import (\n    f,\n    g,\n)\nf(g)\n", "from numpy import (\n    g,\n)\nimport cupy as cp\ncp.f(g)\n");
-    check("import numpy as np\n__all__ = ['np']\nnp.f(1)\n", "import numpy as np\nimport cupy as cp\n__all__ = ['np']\ncp.f(1)\n");
+    check(
+        "from numpy import (\n    f,\n    g,\n)\nf(g)\n",
+        "from numpy import (\n    g,\n)\nimport cupy as cp\ncp.f(g)\n",
+    );
+    check(
+        "import numpy as np\n__all__ = ['np']\nnp.f(1)\n",
+        "import numpy as np\nimport cupy as cp\n__all__ = ['np']\ncp.f(1)\n",
+    );
 }
 
 #[test]
@@ -60,23 +68,50 @@ fn imports_that_are_there_are_used() {
 #[test]
 fn a_taken_alias_is_avoided() {
     let check = |before: &str, after: &str| check(&to_cupy(), before, after);
-    check("import cvxpy as cp\nimport numpy as np\nnp.f(cp)\n", "import cvxpy as cp\nimport cupy\ncupy.f(cp)\n");
-    check("import numpy as np\ndef g(cp):\n    return np.f(cp)\n", "import cupy\ndef g(cp):\n    return cupy.f(cp)\n");
-    check("import numpy as np\ncp = cupy = 1\nnp.f(1)\n", "import cupy as cupy_gpu\ncp = cupy = 1\ncupy_gpu.f(1)\n");
+    check(
+        "import cvxpy as cp\nimport numpy as np\nnp.f(cp)\n",
+        "import cvxpy as cp\nimport cupy\ncupy.f(cp)\n",
+    );
+    check(
+        "import numpy as np\ndef g(cp):\n    return np.f(cp)\n",
+        "import cupy\ndef g(cp):\n    return cupy.f(cp)\n",
+    );
+    check(
+        "import numpy as np\ncp = cupy = 1\nnp.f(1)\n",
+        "import cupy as cupy_gpu\ncp = cupy = 1\ncupy_gpu.f(1)\n",
+    );
 }
 
 #[test]
 fn names_of_one_module_keep_their_spelling() {
     let check = |before: &str, after: &str| check(&renaming(), before, after);
-    check("import numpy as np\nx = np.float_(3) + np.Inf\n", "import numpy as np\nx = np.float64(3) + np.inf\n");
+    check(
+        "import numpy as np\nx = np.float_(3) + np.Inf\n",
+        "import numpy as np\nx = np.float64(3) + np.inf\n",
+    );
     check("import numpy\nx = numpy.float_\n", "import numpy\nx = numpy.float64\n");
     check("from numpy import float_\nx = float_(3)\n", "from numpy import float64\nx = float64(3)\n");
-    check("from numpy import float_, pi, Inf\nx = [float_, Inf]\n", "from numpy import float64, pi, inf\nx = [float64, inf]\n");
-    check("from numpy import float_, float64\nx = [float_, float64]\n", "from numpy import float64\nx = [float64, float64]\n");
+    check(
+        "from numpy import float_, pi, Inf\nx = [float_, Inf]\n",
+        "from numpy import float64, pi, inf\nx = [float64, inf]\n",
+    );
+    check(
+        "from numpy import float_, float64\nx = [float_, float64]\n",
+        "from numpy import float64\nx = [float64, float64]\n",
+    );
     check("from numpy import float_ as f\nx = f(3)\n", "from numpy import float64\nx = float64(3)\n");
-    check("import numpy as np\nfrom numpy import float_\nx = float_(np)\n", "import numpy as np\nx = np.float64(np)\n");
-    check("from numpy import float_\nfloat64 = 1\nx = float_\n", "import numpy as np\nfloat64 = 1\nx = np.float64\n");
-    check("from numpy import *\nx = float_(3)\n", "from numpy import *\nimport numpy as np\nx = np.float64(3)\n");
+    check(
+        "import numpy as np\nfrom numpy import float_\nx = float_(np)\n",
+        "import numpy as np\nx = np.float64(np)\n",
+    );
+    check(
+        "from numpy import float_\nfloat64 = 1\nx = float_\n",
+        "import numpy as np\nfloat64 = 1\nx = np.float64\n",
+    );
+    check(
+        "from numpy import *\nx = float_(3)\n",
+        "from numpy import *\nimport numpy as np\nx = np.float64(3)\n",
+    );
 }
 
 #[test]
@@ -96,5 +131,8 @@ rules:
     check("import numpy as np\nnp.c(1)\n", "import math\nmath.sqrt(1)\n");
     check("import numpy as np\nnp.d(1)\n", "float(1)\n");
     check("import numpy as np\nfloat = 1\nnp.d(1)\n", "import numpy as np\nfloat = 1\nnp.d(1)\n");
-    check("import numpy as np\nnp.a(np.b(np.c(1)))\n", "import cupyx\nimport cupyx.scipy.ndimage as cundi\nimport math\ncundi.zoom(cupyx.rsqrt(math.sqrt(1)))\n");
+    check(
+        "import numpy as np\nnp.a(np.b(np.c(1)))\n",
+        "import cupyx\nimport cupyx.scipy.ndimage as cundi\nimport math\ncundi.zoom(cupyx.rsqrt(math.sqrt(1)))\n",
+    );
 }

@@ -1,6 +1,6 @@
 //! What matches, and why something doesn't.
 
-use super::{HEADER, apply, misses, pass, parse, rule};
+use super::{HEADER, apply, misses, parse, pass, rule};
 use crate::kinds::NoFacts;
 use crate::pass::find;
 
@@ -33,7 +33,10 @@ fn paths_match_by_what_they_mean() {
     assert_eq!(names("from numpy.linalg import norm\nnorm(x) + norm\n"), 2);
     assert_eq!(names("import numpy.linalg\nnumpy.linalg.norm(x)\n"), 1);
     assert_eq!(names("import numpy as np\ndef f(np):\n    np.linalg.norm\n"), 0);
-    assert_eq!(names("try:\n    import cupy as np\nexcept ImportError:\n    import numpy as np\nnp.linalg.norm\n"), 0);
+    assert_eq!(
+        names("try:\n    import cupy as np\nexcept ImportError:\n    import numpy as np\nnp.linalg.norm\n"),
+        0
+    );
     assert_eq!(names("import other as np\nnp.linalg.norm\n"), 0);
     assert_eq!(names("import numpy as np\nnp.linalg.norm.x\n'np.linalg.norm'\n"), 1);
 }
@@ -41,19 +44,21 @@ fn paths_match_by_what_they_mean() {
 #[test]
 fn arguments_match_by_position_name_and_signature() {
     check("numpy.sum($X)", "np.sum(a); np.sum(); np.sum(a, 0); np.sum(*a)", &["np.sum(a)"]);
-    check("numpy.sum($X, axis=0)", "np.sum(a, axis=0); np.sum(axis=0, a=b); np.sum(c, 0); np.sum(d, 1)", &[
-        "np.sum(a, axis=0)",
-        "np.sum(axis=0, a=b)",
-        "np.sum(c, 0)",
-    ]);
-    check("numpy.sum($X, axis=$A?)", "np.sum(a); np.sum(a, axis=1); np.sum(a, **k); np.sum(a, out=o)", &[
-        "np.sum(a)",
-        "np.sum(a, axis=1)",
-    ]);
-    check("numpy.sum($$$ARGS, out=$O)", "np.sum(a, out=o); np.sum(a); np.sum(*a, out=o, **k)", &[
-        "np.sum(a, out=o)",
-        "np.sum(*a, out=o, **k)",
-    ]);
+    check(
+        "numpy.sum($X, axis=0)",
+        "np.sum(a, axis=0); np.sum(axis=0, a=b); np.sum(c, 0); np.sum(d, 1)",
+        &["np.sum(a, axis=0)", "np.sum(axis=0, a=b)", "np.sum(c, 0)"],
+    );
+    check(
+        "numpy.sum($X, axis=$A?)",
+        "np.sum(a); np.sum(a, axis=1); np.sum(a, **k); np.sum(a, out=o)",
+        &["np.sum(a)", "np.sum(a, axis=1)"],
+    );
+    check(
+        "numpy.sum($$$ARGS, out=$O)",
+        "np.sum(a, out=o); np.sum(a); np.sum(*a, out=o, **k)",
+        &["np.sum(a, out=o)", "np.sum(*a, out=o, **k)"],
+    );
     check("numpy.other($X, axis=0)", "np.other(a, axis=0); np.other(a, 0)", &["np.other(a, axis=0)"]);
     check("numpy.f([$X, $$$Y])", "np.f([1, 2, 3]); np.f([1]); np.f([])", &["np.f([1, 2, 3])", "np.f([1])"]);
 }
@@ -105,11 +110,21 @@ fn conditions_decide() {
     };
     check("{as: statement}", "numpy.f($X)", "np.f(a)\nb = np.f(a)\nnp.f(np.f(a))", 2);
     check("{as: expression}", "numpy.f($X)", "np.f(a)\nb = np.f(a)\nnp.f(np.f(a))", 2);
-    check("{inside_loop: true}", "numpy.f($X)", "np.f(a)\nfor i in np.f(a):\n    np.f(a)\n    def g(): np.f(a)", 1);
+    check(
+        "{inside_loop: true}",
+        "numpy.f($X)",
+        "np.f(a)\nfor i in np.f(a):\n    np.f(a)\n    def g(): np.f(a)",
+        1,
+    );
     check("{X: {is: numpy.inf}}", "numpy.f($X)", "np.f(np.inf); np.f(inf)", 1);
     check("{X: {is: [float, numpy.inf]}}", "numpy.f($X)", "np.f(np.inf); np.f(float)", 2);
     check("{X: {literal: true}}", "numpy.f($X)", "np.f(1); np.f(-1); np.f('a'); np.f(a)", 3);
-    check("{X: {one_of: [1, -2, a, null, 0.5]}}", "numpy.f($X)", "np.f(1); np.f(-2); np.f('a'); np.f(None); np.f(.5); np.f(2); np.f(a)", 5);
+    check(
+        "{X: {one_of: [1, -2, a, null, 0.5]}}",
+        "numpy.f($X)",
+        "np.f(1); np.f(-2); np.f('a'); np.f(None); np.f(.5); np.f(2); np.f(a)",
+        5,
+    );
     check("{F: {one_of: [sum, prod]}}", "numpy.$F", "np.sum; np.prod; np.max", 2);
     check("{F: {regex: 'sum|nan.*'}}", "numpy.$F", "np.sum; np.nansum; np.cumsum", 2);
     check("{X: {kind: array}}", "$X.sum()", "arr.sum(); b.sum()", 1);
@@ -117,12 +132,27 @@ fn conditions_decide() {
     check("{F: {in_api: false}}", "numpy.$F", "np.sum; np.what", 1);
     check("{M: {in_api: numpy.ndarray}}", "$X.$M()", "a.sum(); a.what()", 1);
     check("{F: {ufunc: true}}", "numpy.$F($$$)", "np.sin(a); np.sum(a)", 1);
-    check("{A: {present: [axis]}}", "numpy.sum($$$A)", "np.sum(a, axis=0); np.sum(a, 0); np.sum(a); np.sum(a, **k)", 3);
-    check("{A: {absent: [axis]}}", "numpy.sum($$$A)", "np.sum(a, axis=0); np.sum(a, 0); np.sum(a); np.sum(a, **k)", 1);
+    check(
+        "{A: {present: [axis]}}",
+        "numpy.sum($$$A)",
+        "np.sum(a, axis=0); np.sum(a, 0); np.sum(a); np.sum(a, **k)",
+        3,
+    );
+    check(
+        "{A: {absent: [axis]}}",
+        "numpy.sum($$$A)",
+        "np.sum(a, axis=0); np.sum(a, 0); np.sum(a); np.sum(a, **k)",
+        1,
+    );
     check("{A: {max_positional: 1}}", "numpy.sum($$$A)", "np.sum(a, axis=0); np.sum(a, 0)", 1);
     check("{A: {given: true}}", "numpy.sum($X, axis=$A?)", "np.sum(a, axis=0); np.sum(a)", 1);
     check("{not: {X: {literal: true}}}", "numpy.f($X)", "np.f(1); np.f(a)", 1);
-    check("{any: [{X: {literal: true}}, {X: {kind: array}}]}", "numpy.f($X)", "np.f(1); np.f(arr); np.f(a)", 2);
+    check(
+        "{any: [{X: {literal: true}}, {X: {kind: array}}]}",
+        "numpy.f($X)",
+        "np.f(1); np.f(arr); np.f(a)",
+        2,
+    );
 }
 
 #[test]

@@ -86,7 +86,8 @@ impl Facts for ByName {
 /// What `pass` makes of `text`.
 fn apply(pass: &Pass, text: &str) -> String {
     let (module, names) = parse(text);
-    let (matches, _) = find_with(pass, &module, &names, &ByName, FindOptions { aliases: None, explain: false });
+    let (matches, _) =
+        find_with(pass, &module, &names, &ByName, FindOptions { aliases: None, explain: false });
     let rewrites: Vec<_> =
         matches.iter().filter(|it| pass.rules[it.rule_index].action == Action::Rewrite).collect();
     let edits = edits_of(&module, &names, &rewrites).unwrap_or_else(|error| panic!("{text:?}: {error}"));

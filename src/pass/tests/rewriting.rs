@@ -19,7 +19,11 @@ fn supported() -> String {
 fn a_call_is_renamed_and_nothing_else_changes() {
     let check = |before: &str, after: &str| {
         let head = "import numpy as np\nkeep = np\n";
-        super::check(&supported(), &format!("{head}{before}"), &format!("import numpy as np\nimport cupy as cp\nkeep = np\n{after}"));
+        super::check(
+            &supported(),
+            &format!("{head}{before}"),
+            &format!("import numpy as np\nimport cupy as cp\nkeep = np\n{after}"),
+        );
     };
     check("x = np.sum(a)\n", "x = cp.sum(a)\n");
     check("x = np . sum( a , axis = 0 )\n", "x = cp . sum( a , axis = 0 )\n");
@@ -126,13 +130,37 @@ fn captures_may_move_with_what_changes_inside_them() {
 fn evaluation_is_not_doubled_dropped_or_reordered() {
     let check = |pattern: &str, rewrite: &str, before: &str, expected: &str| {
         let before = format!("import numpy as np\n{before}\n");
-        assert_eq!(misses(&pass(&rule(pattern, rewrite)), &before, false), [format!("GP110 {expected}")], "{before}");
+        assert_eq!(
+            misses(&pass(&rule(pattern, rewrite)), &before, false),
+            [format!("GP110 {expected}")],
+            "{before}"
+        );
     };
-    check("numpy.f($X, $Y)", "numpy.g($Y, $X)", "np.f(a(), b())", "the replacement would change the order in which calls are evaluated");
-    check("numpy.f($X)", "numpy.g($X, $X)", "np.f(a())", "the replacement would evaluate a call more than once");
-    check("numpy.f($X, $Y)", "numpy.g($X)", "np.f(a, b())", "the replacement would drop an argument that calls a function");
+    check(
+        "numpy.f($X, $Y)",
+        "numpy.g($Y, $X)",
+        "np.f(a(), b())",
+        "the replacement would change the order in which calls are evaluated",
+    );
+    check(
+        "numpy.f($X)",
+        "numpy.g($X, $X)",
+        "np.f(a())",
+        "the replacement would evaluate a call more than once",
+    );
+    check(
+        "numpy.f($X, $Y)",
+        "numpy.g($X)",
+        "np.f(a, b())",
+        "the replacement would drop an argument that calls a function",
+    );
     check("numpy.f($X, $Y)", "numpy.g($X)", "np.f(a,  # why\n b)", "the replacement would drop a comment");
-    check("numpy.f($X, $Y)", "numpy.g($Y, $X)", "np.f(a,  # why\n b)", "the replacement would drop a comment");
+    check(
+        "numpy.f($X, $Y)",
+        "numpy.g($Y, $X)",
+        "np.f(a,  # why\n b)",
+        "the replacement would drop a comment",
+    );
 }
 
 #[test]
@@ -160,13 +188,20 @@ fn statements_are_replaced_in_their_own_indentation() {
         "import numpy as np\r\ndef f():\r\n\tfor i in range(n):\r\n\t\tx[i] = y[i] + z[i]\r\n\treturn x\r\n",
         "import numpy as np\r\ndef f():\r\n\tx[:n] = y[:n] + z[:n]\r\n\treturn x\r\n",
     );
-    assert_eq!(misses(&pass(&text), "import numpy as np\nif t:\n  w = np.empty(3)\n  w.fill(0)\n  w += 1\n", true), Vec::<String>::new());
+    assert_eq!(
+        misses(&pass(&text), "import numpy as np\nif t:\n  w = np.empty(3)\n  w.fill(0)\n  w += 1\n", true),
+        Vec::<String>::new()
+    );
     check(
         &text,
         "import numpy as np\nif t:\n  w = np.empty(3)\n  w.fill(0)\n  w += 1\n",
         "import numpy as np\nif t:\n  w = np.empty(3)\n  if 3:\n    w[...] = 0\n  w += 1\n",
     );
-    check(&text, "import numpy as np\nw = np.empty(3); w.fill(0); u()\n", "import numpy as np\nw = np.empty(3); w.fill(0); u()\n");
+    check(
+        &text,
+        "import numpy as np\nw = np.empty(3); w.fill(0); u()\n",
+        "import numpy as np\nw = np.empty(3); w.fill(0); u()\n",
+    );
 }
 
 #[test]

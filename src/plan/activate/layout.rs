@@ -3,7 +3,7 @@
 //! The switch is whole lines, except where statements share a line: there it joins them.
 
 use ruff_python_ast::Stmt;
-use ruff_text_size::{Ranged, TextSize};
+use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use crate::source::Module;
 
@@ -14,6 +14,24 @@ pub(in crate::plan) enum Spot {
     Above(usize),
     /// Below this statement, the last one of the imports and settings at the top.
     Below(usize),
+}
+
+/// The insertion that puts `line`, a magic of notebooks, at the start of the cell that `spot` is in. A magic of that cell
+/// itself (`%%capture`) must stay its first line: then the nearest cell above that has none takes the switch, and where
+/// there is none, it goes below the magic.
+pub(super) fn cell_insertion(module: &Module, spot: Spot, line: &str) -> (TextSize, String) {
+    let (Spot::Above(index) | Spot::Below(index)) = spot;
+    let anchor = module.body()[index].start();
+    let text = module.text();
+    let above: Vec<TextRange> =
+        module.file.cells().map(|cell| cell.range).take_while(|cell| cell.start() <= anchor).collect();
+    let has_magic = |cell: &TextRange| text[*cell].trim_start().starts_with("%%");
+    let at = match (above.iter().rev().find(|cell| !has_magic(cell)), above.last()) {
+        (Some(cell), _) => cell.start(),
+        (None, Some(cell)) => offset(line_end(text, cell.start().to_usize())),
+        (None, None) => anchor,
+    };
+    (at, format!("{line}\n\n"))
 }
 
 /// The insertion that puts `statement` (lines of Python, without indentation) at `spot`.

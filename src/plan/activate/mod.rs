@@ -3,15 +3,16 @@
 mod layout;
 mod present;
 mod reach;
-mod script;
+pub(super) mod script;
 mod spot;
 
 use std::path::Path;
 
-use ruff_text_size::Ranged;
+use ruff_text_size::{Ranged, TextRange};
 
-use super::unit::Unit;
+use super::unit::{Surroundings, Unit};
 use super::{Change, ChangeId, Pinned, Plan};
+use crate::names::ModuleId;
 use crate::pass::{Activation, Pass, Rule};
 use crate::reasons::{Code, Refusal};
 use crate::source::EditsBuilder;
@@ -27,67 +28,82 @@ const SWITCH_NAME_TAKEN: Code = Code::new("GP305");
 
 /// What there is to do about a switch in a unit.
 #[derive(Debug)]
-pub(super) enum Prepared {
+pub(super) enum Prepared<'s> {
     /// Nothing: nothing in the unit reaches the library, or it is switched on already.
     Nothing,
     /// The switch can't be set.
     Refused(Refusal),
     /// The switch goes here.
-    Ready(Spot),
+    Ready(Unit<'s>, Spot),
 }
 
-/// Finds what there is to do about the switch of `pass` in the unit's entry.
-pub(super) fn prepare(unit: &Unit<'_>, pass: &Pass, activation: &Activation) -> Prepared {
-    let reach = Reach::new(unit, activation);
-    if !reach.reaches() {
-        return Prepared::Nothing;
-    }
-    let entry = unit.entry();
-    let refused = |code, offset, message| {
-        let place = entry.module.place(offset);
+/// Finds what there is to do about the switch of `pass` in the unit of `entry`.
+pub(super) fn prepare<'s>(
+    around: &'s Surroundings<'s>,
+    entry: ModuleId,
+    pass: &Pass,
+    activation: &Activation,
+) -> Prepared<'s> {
+    let part = around.part(entry);
+    let refused = |(code, range, message): (Code, TextRange, String)| {
+        let place = part.module.place(range.start());
         Prepared::Refused(Refusal { place, code, message, pass: Some(pass.id.clone()) })
     };
-    match present::find(unit, activation, &reach) {
-        Present::No => {}
-        Present::InTime => return Prepared::Nothing,
-        Present::Late(range) => {
-            let message = format!("`{}` comes after an import that it should act on", activation.call());
-            return refused(SWITCH_TOO_LATE, range.start(), message);
+    match script::role(part.module, part.names, &activation.reaches, || around.is_part_of_another(&part)) {
+        Role::Script => {}
+        role => {
+            // What a library reaches through others is for the script to see to.
+            let mut imports = around.library_imports(&part);
+            let import = imports.find(|import| reach::names_library(activation, import));
+            let refusal = import.map(|import| not_here(role, import.statement, activation));
+            return refusal.map_or(Prepared::Nothing, refused);
         }
     }
-    match decide(unit, activation, &reach) {
-        Ok(spot) => Prepared::Ready(spot),
-        Err((code, message)) => refused(
-            code,
-            reach.first_in_entry().map_or_else(Default::default, |range| range.start()),
-            message,
-        ),
+    let unit = Unit::new(around, entry);
+    match spot(&unit, activation) {
+        Ok(Some(spot)) => Prepared::Ready(unit, spot),
+        Ok(None) => Prepared::Nothing,
+        Err(refusal) => refused(refusal),
     }
 }
 
-/// Where the switch goes, or why it doesn't.
-fn decide(unit: &Unit<'_>, activation: &Activation, reach: &Reach<'_>) -> Result<Spot, (Code, String)> {
+/// Where the switch goes in the unit's entry, or why it can't be set.
+fn spot(unit: &Unit<'_>, activation: &Activation) -> Result<Option<Spot>, (Code, TextRange, String)> {
+    let reach = Reach::new(unit, activation);
+    if !reach.reaches() {
+        return Ok(None);
+    }
+    match present::find(unit, activation, &reach) {
+        Present::No => {}
+        Present::InTime => return Ok(None),
+        Present::Late(range) => {
+            let message = format!("`{}` comes after an import that it should act on", activation.call());
+            return Err((SWITCH_TOO_LATE, range, message));
+        }
+    }
     let entry = unit.entry();
     let module = activation.module();
-    if unit.is_local(entry, module) {
+    if unit.around.is_local(entry, module) {
+        let range = reach.suspects().first().map_or_else(TextRange::default, |import| import.statement);
         let root = module.split('.').next().unwrap_or(module);
-        return Err((SWITCH_NAME_TAKEN, format!("the project has a module of its own named `{root}`")));
+        return Err((
+            SWITCH_NAME_TAKEN,
+            range,
+            format!("the project has a module of its own named `{root}`"),
+        ));
     }
-    match script::role(entry.module, entry.names, &activation.reaches, unit.entry_is_part()) {
-        Role::Script => spot::find(entry.module, entry.names, &|import| reach.may_load(import))
-            .ok_or_else(|| (LIBRARY_MODULE, "nothing loads the library when this file runs".to_owned())),
-        Role::Library => Err((
-            LIBRARY_MODULE,
-            format!("`{module}` is switched on by the script that imports this module, not by the module"),
-        )),
-        Role::Test => Err((
-            TEST_MODULE,
-            format!(
-                "tests switch `{module}` on by `pytest {}`",
-                activation.pytest.as_deref().unwrap_or_default()
-            ),
-        )),
+    Ok(spot::find(entry.module, entry.names, &reach.suspects()))
+}
+
+/// Why a file that is no script gets no switch.
+fn not_here(role: Role, import: TextRange, activation: &Activation) -> (Code, TextRange, String) {
+    let module = activation.module();
+    if let (Role::Test, Some(option)) = (role, &activation.pytest) {
+        return (TEST_MODULE, import, format!("tests switch `{module}` on by `pytest {option}`"));
     }
+    let message =
+        format!("`{module}` is switched on by the script that imports this module, not by the module");
+    (LIBRARY_MODULE, import, message)
 }
 
 /// Sets the switch of `rule` at `spot`, unless it is pinned.
@@ -106,7 +122,10 @@ pub(super) fn activate(
     if pinned.contains(&id) {
         return plan;
     }
-    let (offset, text) = layout::insertion(entry.module, spot, &activation.statement);
+    let (offset, text) = match &activation.notebook {
+        Some(line) if entry.module.file.is_notebook() => layout::cell_insertion(entry.module, spot, line),
+        _ => layout::insertion(entry.module, spot, &activation.statement),
+    };
     let mut edits = EditsBuilder::new();
     edits.insert(offset, text);
     let anchor = match spot {

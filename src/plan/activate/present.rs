@@ -1,11 +1,11 @@
 //! Whether the unit switches the library on already, and in time.
 
-use ruff_python_ast::Expr;
 use ruff_python_ast::visitor::{self, Visitor};
+use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::reach::Reach;
-use crate::names::{ImportTime, Names, Resolution};
+use crate::names::{ImportBinding, ImportTime, Names, Resolution};
 use crate::pass::Activation;
 use crate::plan::unit::{Part, Unit};
 
@@ -22,38 +22,47 @@ pub(super) enum Present {
 
 /// Looks for the switch in all modules of the unit.
 pub(super) fn find(unit: &Unit<'_>, activation: &Activation, reach: &Reach<'_>) -> Present {
-    let entry = unit.entry();
-    if let Some(range) = call(entry, activation) {
-        let late = entry.names.imports().iter().any(|import| {
-            let before = import.statement.end() <= range.start();
-            before && import.when == ImportTime::Top && reach.loads(import)
-        });
+    if let Some(range) = switch(unit.entry(), activation) {
+        let before = |import: &&ImportBinding| {
+            import.when == ImportTime::Top && import.statement.end() <= range.start()
+        };
+        let late = reach.loading().iter().any(before);
         return if late { Present::Late(range) } else { Present::InTime };
     }
-    let elsewhere = unit.parts().iter().any(|part| call(part, activation).is_some());
+    let elsewhere = unit.parts().iter().any(|part| switch(part, activation).is_some());
     if elsewhere { Present::InTime } else { Present::No }
 }
 
-/// The first call of the switch in `part`.
-fn call(part: &Part<'_>, activation: &Activation) -> Option<TextRange> {
-    let mut calls = Calls { names: part.names, wanted: activation.call(), found: None };
+/// The first place in `part` that sets the switch.
+fn switch(part: &Part<'_>, activation: &Activation) -> Option<TextRange> {
+    let mut calls = Calls { names: part.names, activation, found: None };
     calls.visit_body(part.module.body());
     calls.found
 }
 
 struct Calls<'a> {
     names: &'a Names,
-    wanted: &'a str,
+    activation: &'a Activation,
     found: Option<TextRange>,
 }
 
 impl<'a> Visitor<'a> for Calls<'a> {
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        if let Stmt::IpyEscapeCommand(command) = stmt
+            && self.found.is_none()
+            && self.activation.notebook.as_deref() == Some(format!("%{}", command.value.trim()).as_str())
+        {
+            self.found = Some(command.range);
+        }
+        visitor::walk_stmt(self, stmt);
+    }
+
     fn visit_expr(&mut self, expr: &'a Expr) {
         if self.found.is_some() {
             return;
         }
         if let Expr::Call(call) = expr
-            && matches!(self.names.resolve(&call.func), Resolution::Qualified(path) if path == self.wanted)
+            && matches!(self.names.resolve(&call.func), Resolution::Qualified(path) if path == self.activation.call())
         {
             self.found = Some(call.range());
             return;

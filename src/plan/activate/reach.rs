@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ruff_text_size::TextRange;
-
-use crate::names::{ImportBinding, ImportTime, ModuleId};
+use crate::names::{ImportBinding, ModuleId};
 use crate::pass::Activation;
-use crate::plan::unit::{Part, Unit, is_within};
+use crate::plan::unit::{Unit, is_within};
 
 type Modules = BTreeSet<ModuleId>;
 
@@ -24,74 +22,76 @@ pub(super) struct Reach<'u> {
 impl<'u> Reach<'u> {
     pub(super) fn new(unit: &'u Unit<'u>, activation: &'u Activation) -> Self {
         let mut reach = Self { unit, activation, loading: Modules::new(), suspect: Modules::new() };
-        reach.loading = closure(unit, |part, import, found| {
-            reach.names_library(part, import) || reach.leads_to(part, import, found)
-        });
-        reach.suspect = closure(unit, |part, import, found| {
-            reach.is_suspect(part, import) || reach.leads_to(part, import, found)
-        });
+        reach.loading = closure(unit, |import| reach.names_library(import));
+        reach.suspect = closure(unit, |import| reach.is_suspect(import));
         reach
     }
 
-    fn leads_to(&self, part: &Part<'_>, import: &ImportBinding, modules: &Modules) -> bool {
-        import.when != ImportTime::TypeChecking
-            && self.unit.loaded_by(part, import).iter().any(|id| modules.contains(id))
+    /// True where an import that leads to a library names one of those that the switch replaces.
+    fn names_library(&self, import: &ImportBinding) -> bool {
+        names_library(self.activation, import)
     }
 
-    /// True where `import` names the library itself, and runs.
-    fn names_library(&self, part: &Part<'_>, import: &ImportBinding) -> bool {
-        self.unit.leads_out(part, import)
-            && self.activation.reaches.iter().any(|library| is_within(&import.module, library))
-    }
-
-    /// True where `import` runs and names a package that is not known to leave the library alone. The switches that
-    /// come before this one are no such packages.
-    fn is_suspect(&self, part: &Part<'_>, import: &ImportBinding) -> bool {
+    /// True where an import that leads to a library names one that is not known to leave those that the switch replaces
+    /// alone. The switches that come before this one are no such packages.
+    fn is_suspect(&self, import: &ImportBinding) -> bool {
         let root = import.module.split('.').next().unwrap_or_default();
-        let quiet = self.activation.quiet.contains(root)
-            || self.activation.behind.iter().any(|module| is_within(&import.module, module));
-        !quiet && self.unit.leads_out(part, import)
+        let behind = || self.activation.behind.iter().any(|module| is_within(&import.module, module));
+        !self.activation.quiet.contains(root) && !behind()
     }
 
-    /// True where any module of the unit imports the library itself.
+    /// True where any module of the unit imports the library itself. What a package that the program uses imports in its
+    /// functions is an offer and no need: it does not count.
     pub(super) fn reaches(&self) -> bool {
-        let any =
-            |part: &Part<'_>| part.names.imports().iter().any(|import| self.names_library(part, import));
-        self.unit.parts().iter().any(any)
+        let unit = self.unit;
+        unit.parts().iter().any(|part| {
+            let mut imports = unit.around.library_imports(part);
+            imports.any(|import| unit.runs(part, import.when) && self.names_library(import))
+        })
     }
 
-    /// True where running `import` of the entry loads the library.
-    pub(super) fn loads(&self, import: &ImportBinding) -> bool {
-        let entry = self.unit.entry();
-        self.names_library(entry, import) || self.leads_to(entry, import, &self.loading)
+    /// The imports of the entry that load the library.
+    pub(super) fn loading(&self) -> Vec<&'u ImportBinding> {
+        self.of_entry(&self.loading, |import| self.names_library(import))
     }
 
-    /// True where running `import` of the entry may load the library.
-    pub(super) fn may_load(&self, import: &ImportBinding) -> bool {
-        let entry = self.unit.entry();
-        self.is_suspect(entry, import) || self.leads_to(entry, import, &self.suspect)
+    /// The imports of the entry that may load the library.
+    pub(super) fn suspects(&self) -> Vec<&'u ImportBinding> {
+        self.of_entry(&self.suspect, |import| self.is_suspect(import))
     }
 
-    /// The first import of the entry that loads the library.
-    pub(super) fn first_in_entry(&self) -> Option<TextRange> {
-        self.unit
-            .entry()
-            .names
-            .imports()
-            .iter()
-            .find(|import| self.loads(import))
-            .map(|import| import.statement)
+    fn of_entry(&self, modules: &Modules, loads: impl Fn(&ImportBinding) -> bool) -> Vec<&'u ImportBinding> {
+        let imports = self.unit.around.imports(self.unit.entry());
+        let loading = imports.filter(|(import, loaded)| leads_to(import, loaded, modules, &loads));
+        loading.map(|(import, _)| import).collect()
     }
 }
 
-/// The modules of `unit` with an import that `loads` accepts, given those found before: to a fixed point.
-fn closure(unit: &Unit<'_>, loads: impl Fn(&Part<'_>, &ImportBinding, &Modules) -> bool) -> Modules {
+/// True where an import that leads to a library names one of those that `activation` replaces.
+pub(super) fn names_library(activation: &Activation, import: &ImportBinding) -> bool {
+    activation.reaches.iter().any(|library| is_within(&import.module, library))
+}
+
+/// True where an import that runs the project modules `loaded` runs one of `modules`, or, where it leads to a library,
+/// `loads` takes it.
+fn leads_to(
+    import: &ImportBinding,
+    loaded: &[ModuleId],
+    modules: &Modules,
+    loads: impl Fn(&ImportBinding) -> bool,
+) -> bool {
+    if loaded.is_empty() { loads(import) } else { loaded.iter().any(|id| modules.contains(id)) }
+}
+
+/// The modules of `unit` with an import that `loads` takes, or that leads to such a module: to a fixed point.
+fn closure(unit: &Unit<'_>, loads: impl Fn(&ImportBinding) -> bool) -> Modules {
     let mut found = Modules::new();
     loop {
         let before = found.len();
         for part in unit.parts() {
-            let any = |found: &Modules| part.names.imports().iter().any(|import| loads(part, import, found));
-            if !found.contains(&part.id) && any(&found) {
+            let follows =
+                |(import, loaded): (&ImportBinding, &[ModuleId])| leads_to(import, loaded, &found, &loads);
+            if !found.contains(&part.id) && unit.around.imports(part).any(follows) {
                 found.insert(part.id);
             }
         }

@@ -12,7 +12,7 @@ use crate::source::Module;
 
 /// What a file is to the process that loads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(in crate::plan) enum Role {
     /// It starts the process.
     Script,
     /// pytest loads it, after its plugins.
@@ -27,7 +27,15 @@ pub(super) enum Role {
 /// A script has `if __name__ == "__main__"`, is a package's `__main__`, or has a body that does something: calls
 /// something for its effect, loops, or works with the libraries. Defining and configuring is no work: a module that
 /// makes a logger or compiles a pattern is a library.
-pub(super) fn role(module: &Module, names: &Names, libraries: &[String], is_part: bool) -> Role {
+pub(in crate::plan) fn role(
+    module: &Module,
+    names: &Names,
+    libraries: &[String],
+    is_part: impl FnOnce() -> bool,
+) -> Role {
+    if module.file.is_notebook() {
+        return Role::Script;
+    }
     let path = &module.file.path;
     if is_test(path) {
         return Role::Test;
@@ -39,7 +47,7 @@ pub(super) fn role(module: &Module, names: &Names, libraries: &[String], is_part
     }
     let first = after_docstring_and_future(module.body());
     let work = |stmt| does_something(stmt, names, libraries);
-    if !is_part && module.body()[first..].iter().any(work) { Role::Script } else { Role::Library }
+    if module.body()[first..].iter().any(work) && !is_part() { Role::Script } else { Role::Library }
 }
 
 fn is_test(path: &Path) -> bool {

@@ -8,19 +8,14 @@ use super::layout::Spot;
 use crate::names::{ImportBinding, ImportTime, Names, Resolution};
 use crate::source::Module;
 
-/// The place of the switch in `module`. `may_load` says whether running an import may load the library.
+/// The place of the switch in `module`. `loading` are its imports that may load the library.
 ///
 /// An import that runs with the module body decides: the switch stands directly above the top-level statement that
 /// holds it, so that settings which the program makes before (`os.environ`, `sys.path`) still come first. Where the
 /// library is only loaded later (in functions, or under `if __name__ == "__main__"`), nothing forces a place, and the
 /// switch goes below the imports and settings at the top, where people look for it; above a call of the module's own
 /// code, which may run such an import.
-pub(super) fn find(
-    module: &Module,
-    names: &Names,
-    may_load: &dyn Fn(&ImportBinding) -> bool,
-) -> Option<Spot> {
-    let loading: Vec<&ImportBinding> = names.imports().iter().filter(|import| may_load(import)).collect();
+pub(super) fn find(module: &Module, names: &Names, loading: &[&ImportBinding]) -> Option<Spot> {
     let body = module.body();
     let first = after_docstring_and_future(body);
     let loads = |stmt: &Stmt| {
@@ -125,7 +120,8 @@ mod tests {
         let may_load = |import: &ImportBinding| {
             import.module.starts_with("pandas") && import.when != ImportTime::TypeChecking
         };
-        assert_eq!(find(&module, &names, &may_load), expected, "{text}");
+        let loading: Vec<&ImportBinding> = names.imports().iter().filter(|import| may_load(import)).collect();
+        assert_eq!(find(&module, &names, &loading), expected, "{text}");
     }
 
     #[test]

@@ -1,0 +1,1 @@
+"""The Python side of gpuport: the worker that runs a workload in a process of its own."""

@@ -1,0 +1,1 @@
+"""Runs example programs and cases through gpuport and checks what comes of them."""
