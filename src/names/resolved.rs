@@ -135,7 +135,7 @@ impl Names {
         parts.join(".")
     }
 
-    fn event_at(&self, offset: TextSize) -> Option<&Event> {
+    pub(super) fn event_at(&self, offset: TextSize) -> Option<&Event> {
         let at = self.events.binary_search_by_key(&offset, |event| event.range.start()).ok()?;
         Some(&self.events[at])
     }

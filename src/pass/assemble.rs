@@ -76,7 +76,7 @@ impl<'m> Assembler<'m> {
 
     /// Replaces `range` by `pieces`.
     pub fn pieces(&mut self, range: TextRange, pieces: &[Piece]) -> Result<(), AssembleError> {
-        let mut kept: Vec<TextRange> = pieces.iter().filter_map(kept_range).collect();
+        let mut kept: Vec<TextRange> = pieces.iter().filter_map(Piece::kept).collect();
         kept.sort_by_key(|it| it.start());
         let mut at = range.start();
         for part in kept.into_iter().chain([TextRange::empty(range.end())]) {
@@ -212,12 +212,5 @@ fn is_inside(wish: &Wish, range: TextRange) -> bool {
         }
         Wish::Edit(edit) => range.contains_range(edit.range),
         Wish::Wrap(around, ..) => range.contains_range(*around) && *around != range,
-    }
-}
-
-fn kept_range(piece: &Piece) -> Option<TextRange> {
-    match piece {
-        Piece::Kept(range) => Some(*range),
-        Piece::Text(_) => None,
     }
 }

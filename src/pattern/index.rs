@@ -145,7 +145,8 @@ impl Index {
         let only_paths = self.methods.is_empty()
             && self.statements.is_empty()
             && self.expressions.values().flatten().all(|(_, leading)| *leading);
-        only_paths && matches!(reach, Reach::At { surely, perhaps } if surely.is_empty() && perhaps.is_empty())
+        only_paths
+            && matches!(reach, Reach::At { surely, perhaps } if surely.is_empty() && perhaps.is_empty())
     }
 
     /// True where some pattern is of statements.

@@ -9,6 +9,7 @@ mod index;
 mod matching;
 mod nest;
 mod overlap;
+mod parentheses;
 mod parse;
 mod placeholder;
 mod render;
