@@ -5,7 +5,7 @@ use ruff_python_ast::{AnyNodeRef, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::kinds::Facts;
-use crate::names::Names;
+use crate::names::{Names, Resolution};
 use crate::pattern::{
     Captures, GoneCalls, Lookup, Reach, Refused, Rendered, Shape, Site, Sought, Template, render, signature,
 };
@@ -205,6 +205,9 @@ impl<'a> Finder<'_, 'a> {
         range: TextRange,
     ) -> bool {
         let rule_index = alternative.rule_index;
+        if context::spans_cells(self.module, range) {
+            return false;
+        }
         let is_statement =
             matches!(self.stack.last(), Some(AnyNodeRef::StmtExpr(_))) || nodes[0].is_statement();
         let at = Circumstances {
@@ -292,6 +295,7 @@ impl<'a> Finder<'_, 'a> {
             names: self.names,
             at: nodes[0].start(),
             scope: context::import_scope(self.names, nodes[0]),
+            like: context::leading_name(nodes[0]),
             needs,
         };
         let statement = context::statement_start(&self.stack, nodes);
@@ -306,6 +310,7 @@ impl<'a> Finder<'_, 'a> {
             newline: self.newline,
         };
         let mut rendered = render(template, &alternative.pattern, captures, site, &mut wording)?;
+        context::check_place(&self.stack, template, &rendered)?;
         context::check_layout(self.module, statement, &rendered, nodes)?;
         context::check_comments(self.module, range, &rendered.pieces)?;
         context::space_edges(text, range, &mut rendered.pieces);
@@ -328,14 +333,18 @@ impl<'a> Finder<'_, 'a> {
 }
 
 impl Pass {
-    /// True where a module with these imports may use what the pass moves away from.
+    /// True where a module with these imports may use what the pass moves away from: by an import of it, or by one of
+    /// a module of the project that hands it on.
     pub fn concerns(&self, names: &Names) -> bool {
         let root = |path: &str| path.trim_start_matches('.').split('.').next().unwrap_or_default().to_owned();
         let roots: Vec<String> = self.source_modules.iter().map(|module| root(module)).collect();
         names.imports().iter().any(|import| {
-            import.is_star()
-                || roots.contains(&root(&import.qualified))
-                || roots.contains(&root(&import.module))
+            let means = match names.meaning_of(import) {
+                Some(Resolution::Qualified(path)) => roots.contains(&root(path)),
+                Some(Resolution::Ambiguous(paths)) => paths.iter().any(|path| roots.contains(&root(path))),
+                _ => false,
+            };
+            means || import.is_star() || roots.contains(&root(&import.module)) || names.may_lead_on(import)
         })
     }
 }
