@@ -4,6 +4,7 @@ mod errors;
 mod imports;
 mod matching;
 mod properties;
+mod registry;
 mod rewriting;
 mod shipped;
 
