@@ -161,7 +161,7 @@ impl<'m> Assembler<'m> {
                 }
                 Wish::Edit(edit) => builder.replace(shifted(edit.range), edit.text.clone()),
                 Wish::Wrap(range, before, after) => {
-                    builder.wrap(shifted(*range), before.clone(), after.clone())
+                    builder.wrap(shifted(*range), before.clone(), after.clone());
                 }
             }
         }
@@ -222,7 +222,7 @@ impl Match<'_> {
 /// What of `range` is not kept.
 fn replaced(range: TextRange, pieces: &[Piece]) -> Vec<TextRange> {
     let mut kept: Vec<TextRange> = pieces.iter().filter_map(Piece::kept).collect();
-    kept.sort_by_key(|it| it.start());
+    kept.sort_by_key(Ranged::start);
     let mut parts = Vec::new();
     let mut at = range.start();
     for part in kept.into_iter().chain([TextRange::empty(range.end())]) {

@@ -88,7 +88,7 @@ pub(super) fn statement_start(stack: &[AnyNodeRef<'_>], nodes: &[AnyNodeRef<'_>]
         .first()
         .filter(|node| node.is_statement())
         .or_else(|| stack.iter().rev().find(|node| node.is_statement()))
-        .map_or(TextSize::new(0), |node| node.start())
+        .map_or(TextSize::new(0), Ranged::start)
 }
 
 /// True where the parentheses around `node` are its own.
@@ -181,7 +181,7 @@ pub(super) fn check_layout(
     let text = module.text();
     let before = &text[..usize::from(statement)];
     let line = &before[before.rfind(['\n', '\r']).map_or(0, |at| at + 1)..];
-    let end = nodes.last().map_or(statement, |node| node.end());
+    let end = nodes.last().map_or(statement, Ranged::end);
     let rest = text[usize::from(end)..].trim_start_matches([' ', '\t', ')']);
     let alone = line.chars().all(|c| matches!(c, ' ' | '\t' | '\x0c'))
         && (rest.is_empty() || rest.starts_with(['\n', '\r', '#']));
@@ -200,7 +200,7 @@ pub(super) fn check_comments(module: &Module, range: TextRange, pieces: &[Piece]
             Piece::Text(_) => None,
         })
         .collect();
-    kept.sort_by_key(|it| it.start());
+    kept.sort_by_key(Ranged::start);
     let mut at = range.start();
     for part in kept.into_iter().chain([TextRange::empty(range.end())]) {
         if part.start() > at && has_comment(module, TextRange::new(at, part.start())) {

@@ -63,12 +63,11 @@ pub fn find_with<'a>(
         return (Vec::new(), Vec::new());
     }
     let own;
-    let aliases = match options.aliases {
-        Some(aliases) => aliases,
-        None => {
-            own = Aliases::choose(pass, [names]);
-            &own
-        }
+    let aliases = if let Some(aliases) = options.aliases {
+        aliases
+    } else {
+        own = Aliases::choose(pass, [names]);
+        &own
     };
     let mut finder = Finder {
         pass,
@@ -253,20 +252,17 @@ impl<'a> Finder<'_, 'a> {
         let parent = self.stack.last().copied();
         let mut needs = Needs::default();
         let mut range = range;
-        let rendered = match &alternative.template {
-            Some(template) => {
-                let is_statement = template.is_statements();
-                if is_statement && let Some(AnyNodeRef::StmtExpr(around)) = parent {
-                    range = around.range();
-                }
-                self.rendered(alternative, template, &captures, nodes, range, &mut needs)?
+        let rendered = if let Some(template) = &alternative.template {
+            let is_statement = template.is_statements();
+            if is_statement && let Some(AnyNodeRef::StmtExpr(around)) = parent {
+                range = around.range();
             }
-            None => {
-                if self.pass.rules[alternative.rule_index].place == Some(Place::Device) {
-                    self.check_rests(&captures)?;
-                }
-                Rendered { pieces: Vec::new(), shape: Shape::Atom }
+            self.rendered(alternative, template, &captures, nodes, range, &mut needs)?
+        } else {
+            if self.pass.rules[alternative.rule_index].place == Some(Place::Device) {
+                self.check_rests(&captures)?;
             }
+            Rendered { pieces: Vec::new(), shape: Shape::Atom }
         };
         let tokens = self.module.parsed().tokens();
         let Captures { bindings, paths, .. } = captures;

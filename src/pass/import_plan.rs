@@ -79,7 +79,9 @@ impl<'p> Planner<'p> {
         for import in std::mem::take(&mut self.gone) {
             by_statement.entry(u32::from(import.statement.start())).or_default().push(import);
         }
-        by_statement.into_values().for_each(|gone| self.edit_statement(&gone));
+        for gone in by_statement.into_values() {
+            self.edit_statement(&gone);
+        }
         self.add_names();
         self.add_statements();
         self.edits

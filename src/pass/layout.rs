@@ -33,7 +33,7 @@ pub(super) fn insertion(module: &Module, names: &Names, scope: ScopeId, near: &[
     let anchor = near
         .iter()
         .filter_map(|range| suite.iter().find(|statement| statement.range().contains_range(*range)))
-        .max_by_key(|statement| statement.start())
+        .max_by_key(Ranged::start)
         .or_else(|| last_opening_import(suite));
     let first = suite.first();
     match anchor.or_else(|| first.filter(|it| is_docstring(it))) {
@@ -85,7 +85,7 @@ fn line_end(module: &Module, offset: TextSize) -> TextSize {
         .after(offset)
         .iter()
         .find(|token| token.kind() == TokenKind::Newline)
-        .map_or(TextSize::of(module.text()), |token| token.start())
+        .map_or(TextSize::of(module.text()), Ranged::start)
 }
 
 /// The text to delete so that `statement` is gone with its line; `None` where it shares its line with something else,

@@ -22,10 +22,7 @@ pub fn load(text: &str, origin: &Path, library: &Library) -> Result<Pass, FileEr
     let mut loader =
         Loader { text, library, errors: Vec::new(), rules: Vec::new(), alternatives: Vec::new() };
     let pass = loader.pass(&file, origin);
-    match pass {
-        Some(pass) if loader.errors.is_empty() => Ok(pass),
-        _ => Err(FileErrors::new(origin, text, loader.errors)),
-    }
+    if loader.errors.is_empty() { Ok(pass) } else { Err(FileErrors::new(origin, text, loader.errors)) }
 }
 
 /// A pass on its way in.
@@ -48,7 +45,7 @@ impl Loader<'_> {
         self.errors.push(error);
     }
 
-    fn pass(&mut self, file: &PassFile, origin: &Path) -> Option<Pass> {
+    fn pass(&mut self, file: &PassFile, origin: &Path) -> Pass {
         self.check_header(file);
         let base = self.base(file);
         for rule in &file.rules {
@@ -58,7 +55,7 @@ impl Loader<'_> {
         self.check_duplicates(&file.rules);
         self.check_ties(&file.rules);
         let base = base.pass.as_deref();
-        let target = self.target(file, base);
+        let target = target(file, base);
         let source_modules = match (&file.source, base) {
             (Some(source), _) => source.module.all().into_iter().map(|it| it.value).collect(),
             (None, Some(base)) => base.source_modules.clone(),
@@ -87,7 +84,7 @@ impl Loader<'_> {
             index: Index::default(),
         };
         pass.index = Index::new(pass.alternatives.iter().map(|it| &it.pattern));
-        Some(pass)
+        pass
     }
 
     fn check_header(&mut self, file: &PassFile) {
@@ -135,16 +132,13 @@ impl Loader<'_> {
 
     fn base(&mut self, file: &PassFile) -> Base {
         let Some(extends) = &file.extends else { return Base { pass: None, layer: 0 } };
-        match self.library.pass(&extends.value) {
-            Some(pass) => {
-                let layer = pass.alternatives.iter().map(|it| it.rank.layer).max().unwrap_or(0) + 1;
-                Base { pass: Some(pass), layer }
-            }
-            None => {
-                let message = format!("there is no pass `{}` to extend", extends.value);
-                self.error(FileError::at(extends.bytes.clone(), message));
-                Base { pass: None, layer: 0 }
-            }
+        if let Some(pass) = self.library.pass(&extends.value) {
+            let layer = pass.alternatives.iter().map(|it| it.rank.layer).max().unwrap_or(0) + 1;
+            Base { pass: Some(pass), layer }
+        } else {
+            let message = format!("there is no pass `{}` to extend", extends.value);
+            self.error(FileError::at(extends.bytes.clone(), message));
+            Base { pass: None, layer: 0 }
         }
     }
 
@@ -209,21 +203,6 @@ impl Loader<'_> {
         self.errors.extend(errors);
     }
 
-    fn target(&mut self, file: &PassFile, base: Option<&Pass>) -> Target {
-        let Some(target) = &file.target else {
-            return base.map_or(
-                Target { module: String::new(), alias: None, requires: Vec::new(), device: Device::Cpu },
-                |base| base.target.clone(),
-            );
-        };
-        Target {
-            module: target.module.value.clone(),
-            alias: target.alias.as_ref().map(|alias| alias.value.clone()),
-            requires: target.requires.as_ref().map(|it| it.value.values()).unwrap_or_default(),
-            device: target.device,
-        }
-    }
-
     fn table(&mut self, name: Option<&Located<String>>) -> Option<Arc<Table>> {
         let name = name?;
         match self.library.table(&name.value) {
@@ -238,12 +217,11 @@ impl Loader<'_> {
     fn guards(&mut self, file: &PassFile, base: Option<&Pass>) -> Vec<Arc<super::Guard>> {
         let mut guards = base.map(|it| it.guards.clone()).unwrap_or_default();
         for name in &file.guards {
-            match self.library.guard(&name.value) {
-                Some(guard) => guards.push(guard),
-                None => {
-                    let message = format!("there is no guard `{}` in patterns/guards.yaml", name.value);
-                    self.error(FileError::at(name.bytes.clone(), message));
-                }
+            if let Some(guard) = self.library.guard(&name.value) {
+                guards.push(guard);
+            } else {
+                let message = format!("there is no guard `{}` in patterns/guards.yaml", name.value);
+                self.error(FileError::at(name.bytes.clone(), message));
             }
         }
         guards
@@ -279,4 +257,19 @@ impl Loader<'_> {
 
 fn text_or(own: Option<&Located<String>>, base: Option<&str>) -> String {
     own.map_or_else(|| base.unwrap_or_default().to_owned(), |it| it.value.clone())
+}
+
+fn target(file: &PassFile, base: Option<&Pass>) -> Target {
+    let Some(target) = &file.target else {
+        return base.map_or(
+            Target { module: String::new(), alias: None, requires: Vec::new(), device: Device::Cpu },
+            |base| base.target.clone(),
+        );
+    };
+    Target {
+        module: target.module.value.clone(),
+        alias: target.alias.as_ref().map(|alias| alias.value.clone()),
+        requires: target.requires.as_ref().map(|it| it.value.values()).unwrap_or_default(),
+        device: target.device,
+    }
 }

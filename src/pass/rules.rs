@@ -100,22 +100,20 @@ impl Loader<'_> {
         let spec = &entry.value;
         let mut quiet = BTreeSet::new();
         for list in &spec.quiet {
-            match self.library.lists.get(list) {
-                Some(names) => quiet.extend(names.iter().cloned()),
-                None => {
-                    let message = format!("there is no name list `{list}` in patterns/");
-                    self.error(FileError::at(entry.bytes.clone(), message));
-                }
+            if let Some(names) = self.library.lists.get(list) {
+                quiet.extend(names.iter().cloned());
+            } else {
+                let message = format!("there is no name list `{list}` in patterns/");
+                self.error(FileError::at(entry.bytes.clone(), message));
             }
         }
         let mut behind = Vec::new();
         for pass in &spec.after {
-            match self.library.switch_of(pass) {
-                Some(module) => behind.push(module),
-                None => {
-                    let message = format!("there is no pass `{pass}` that activates anything");
-                    self.error(FileError::at(entry.bytes.clone(), message));
-                }
+            if let Some(module) = self.library.switch_of(pass) {
+                behind.push(module);
+            } else {
+                let message = format!("there is no pass `{pass}` that activates anything");
+                self.error(FileError::at(entry.bytes.clone(), message));
             }
         }
         match Activation::new(spec, quiet, behind) {

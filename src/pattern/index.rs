@@ -242,9 +242,8 @@ impl Paths {
     }
 
     fn find(&self, names: &Names, expression: &Expr, roots: &[String], found: &mut Vec<usize>) {
-        let path = match names.resolve(expression) {
-            Resolution::Qualified(path) | Resolution::Builtin(path) => path,
-            _ => return,
+        let (Resolution::Qualified(path) | Resolution::Builtin(path)) = names.resolve(expression) else {
+            return;
         };
         let root = path.split('.').next().unwrap_or_default();
         if !roots.iter().any(|it| it == root) {

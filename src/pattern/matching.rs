@@ -57,12 +57,11 @@ impl<'a> Captures<'a> {
         if name.is_empty() {
             return true;
         }
-        match self.get(name) {
-            Some(before) => same(before, &bound),
-            None => {
-                self.bindings.push((name.to_owned(), bound));
-                true
-            }
+        if let Some(before) = self.get(name) {
+            same(before, &bound)
+        } else {
+            self.bindings.push((name.to_owned(), bound));
+            true
         }
     }
 
@@ -93,9 +92,9 @@ impl Bound<'_> {
         match self {
             Self::Expression(expression) => vec![expression.range()],
             Self::Arguments { positional, keywords } => {
-                let mut ranges: Vec<TextRange> = positional.iter().map(|it| it.range()).collect();
-                ranges.extend(keywords.iter().map(|it| it.range()));
-                ranges.sort_by_key(|range| range.start());
+                let mut ranges: Vec<TextRange> = positional.iter().map(Ranged::range).collect();
+                ranges.extend(keywords.iter().map(Ranged::range));
+                ranges.sort_by_key(Ranged::start);
                 ranges
             }
             Self::Statements([first, .., last]) => vec![TextRange::new(first.start(), last.end())],
@@ -289,9 +288,9 @@ impl<'a> Matcher<'_, 'a> {
         if !is_read {
             return false;
         }
-        let full = match self.lookup.names.resolve(code) {
-            Resolution::Qualified(path) | Resolution::Builtin(path) => path,
-            _ => return false,
+        let (Resolution::Qualified(full) | Resolution::Builtin(full)) = self.lookup.names.resolve(code)
+        else {
+            return false;
         };
         components(&mut self.captures, pattern, &full)
     }

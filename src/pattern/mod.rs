@@ -13,6 +13,7 @@ mod parentheses;
 mod parse;
 mod placeholder;
 mod render;
+mod rests;
 mod split;
 mod statements;
 mod template;

@@ -8,7 +8,7 @@ use crate::reasons::Code;
 
 use super::effects::{self, GoneCalls};
 use super::matching::{Bound, Captures};
-use super::parentheses::{outer_range, outer_range_at};
+use super::parentheses::outer_range;
 use super::parse::{Pattern, Root};
 use super::split;
 use super::template::{Argument, Part, PathPart, Template};
@@ -219,11 +219,12 @@ fn merge(out: Vec<Out<'_>>) -> Vec<Piece> {
     pieces
 }
 
-struct Renderer<'r, 's, 'a> {
-    captures: &'r Captures<'a>,
-    site: Site<'s, 'a>,
-    spelling: &'r mut dyn Spelling<'a>,
-    out: Vec<Out<'a>>,
+/// A replacement on its way out.
+pub(super) struct Renderer<'r, 's, 'a> {
+    pub(super) captures: &'r Captures<'a>,
+    pub(super) site: Site<'s, 'a>,
+    pub(super) spelling: &'r mut dyn Spelling<'a>,
+    pub(super) out: Vec<Out<'a>>,
 }
 
 impl<'a> Renderer<'_, '_, 'a> {
@@ -246,7 +247,7 @@ impl<'a> Renderer<'_, '_, 'a> {
         Ok(())
     }
 
-    fn text(&mut self, text: impl Into<String>) {
+    pub(super) fn text(&mut self, text: impl Into<String>) {
         self.out.push(Out::Text(text.into()));
     }
 
@@ -294,16 +295,15 @@ impl<'a> Renderer<'_, '_, 'a> {
                 self.text(text);
                 Ok(())
             }
-            Some(bound @ Bound::Statements(_)) => match bound.ranges().as_slice() {
-                [range] => {
+            Some(bound @ Bound::Statements(_)) => {
+                if let [range] = bound.ranges().as_slice() {
                     self.out.push(Out::Kept { range: *range, check: None, parentheses: false });
                     Ok(())
-                }
-                _ => {
+                } else {
                     self.text("pass");
                     Ok(())
                 }
-            },
+            }
             _ => Err(Refused::new(format!("`${name}` stands for nothing here"))),
         }
     }
@@ -311,7 +311,8 @@ impl<'a> Renderer<'_, '_, 'a> {
     fn expression(&mut self, expression: &'a Expr, enclosed: bool) {
         let range = outer_range(self.site, expression);
         let whole = range != expression.range();
-        let check = (!whole && !(enclosed && stays_whole(expression))).then_some(expression);
+        let safe = whole || (enclosed && stays_whole(expression));
+        let check = (!safe).then_some(expression);
         self.out.push(Out::Kept { range, check, parentheses: false });
     }
 
@@ -327,7 +328,7 @@ impl<'a> Renderer<'_, '_, 'a> {
             match item {
                 Argument::Plain(parts) => self.parts(parts)?,
                 Argument::Optional { name, parts } => {
-                    if !matches!(self.captures.get(name), Some(Bound::Absent) | None) {
+                    if self.captures.get(name).is_some_and(|bound| !matches!(bound, Bound::Absent)) {
                         self.parts(parts)?;
                     }
                 }
@@ -340,62 +341,6 @@ impl<'a> Renderer<'_, '_, 'a> {
             }
         }
         Ok(())
-    }
-
-    fn rest(&mut self, name: &str, callee: Option<&str>) -> Result<(), Refused> {
-        let arguments = match self.spelling.rest(name, self.captures, callee)? {
-            Some(arguments) => arguments,
-            None => self
-                .captures
-                .ranges(name)
-                .into_iter()
-                .map(|range| RestArgument::Kept { before: String::new(), range })
-                .collect(),
-        };
-        let mut previous: Option<TextRange> = None;
-        for (i, argument) in arguments.iter().enumerate() {
-            let RestArgument::Kept { before, range } = argument else {
-                if i > 0 {
-                    self.text(", ");
-                }
-                if let RestArgument::Text(text) = argument {
-                    self.text(text.clone());
-                }
-                previous = None;
-                continue;
-            };
-            let range = outer_range_at(self.site, *range);
-            if let Some(last) = previous
-                && before.is_empty()
-                && self.adjacent(last, range)
-                && let Some(Out::Kept { range: kept, .. }) = self.out.last_mut()
-            {
-                *kept = TextRange::new(kept.start(), range.end());
-            } else {
-                if i > 0 {
-                    self.text(", ");
-                }
-                if !before.is_empty() {
-                    self.text(before.clone());
-                }
-                self.out.push(Out::Kept { range, check: None, parentheses: false });
-            }
-            previous = Some(range);
-        }
-        Ok(())
-    }
-
-    /// True where only a comma stands between two arguments of the original.
-    fn adjacent(&self, left: TextRange, right: TextRange) -> bool {
-        left.end() <= right.start()
-            && self
-                .site
-                .tokens
-                .in_range(TextRange::new(left.end(), right.start()))
-                .iter()
-                .filter(|token| !token.kind().is_trivia())
-                .count()
-                == 1
     }
 }
 

@@ -171,7 +171,7 @@ struct Collector<'t> {
     spots: Vec<(TextRange, Part)>,
 }
 
-impl<'t> Collector<'t> {
+impl Collector<'_> {
     fn finish(mut self, range: TextRange) -> Vec<Part> {
         self.spots.sort_by_key(|(range, _)| range.start());
         let mut parts = Vec::new();

@@ -238,7 +238,7 @@ fn filled(text: &str, file: File<'_>, matched: &Match<'_>) -> String {
     text
 }
 
-fn head_line<'f>(file: File<'f>, range: impl Ranged) -> &'f str {
+fn head_line(file: File<'_>, range: impl Ranged) -> &str {
     file.module.slice(range).lines().next().unwrap_or_default()
 }
 
@@ -321,7 +321,10 @@ zero = float_(0)
     #[test]
     fn names_that_other_modules_take_stay() {
         let files = [
-            ("main.py", "import compat\nfrom compat import product\nprint(compat.sometrue([1]), product([2]))\n"),
+            (
+                "main.py",
+                "import compat\nfrom compat import product\nprint(compat.sometrue([1]), product([2]))\n",
+            ),
             ("compat.py", "from numpy import product, sometrue, in1d\nx = sometrue([0])\n"),
         ];
         let plan = plan(&files, &[]);
@@ -341,15 +344,15 @@ zero = float_(0)
             "import numpy as np\n\ndef f(a, b):\n    np.find_common_type([a], [b])\n    return np.in1d(a(),  # ids\n        b())\n",
         )];
         let plan = plan(&files, &[]);
-        let advice: Vec<String> = plan.advice.iter().map(|it| format!("{} {}", it.place, it.message)).collect();
+        let advice: Vec<String> =
+            plan.advice.iter().map(|it| format!("{} {}", it.place, it.message)).collect();
         assert_eq!(
             advice,
-            ["main.py:4:5 `numpy.find_common_type` is gone in NumPy 2, and no other call is sure to mean the same here"]
+            [
+                "main.py:4:5 `numpy.find_common_type` is gone in NumPy 2, and no other call is sure to mean the same here"
+            ]
         );
         assert!(plan.left.is_empty(), "{:?}", plan.left);
-        assert_eq!(
-            texts(&plan, &files)[0].lines().nth(4),
-            Some("    return np.isin(np.ravel(a()),  # ids")
-        );
+        assert_eq!(texts(&plan, &files)[0].lines().nth(4), Some("    return np.isin(np.ravel(a()),  # ids"));
     }
 }
