@@ -68,14 +68,6 @@ pub fn parse(text: &str, inputs: Option<&str>, seed: u64, scale: f64) -> Result<
     }
 }
 
-/// The script that a script workload starts.
-pub fn script_of(workload: &Workload) -> Option<&Path> {
-    match workload {
-        Workload::Script { path, .. } => Some(path),
-        Workload::Function { .. } => None,
-    }
-}
-
 fn is_python(name: &str) -> bool {
     name.strip_prefix("python").is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.'))
 }

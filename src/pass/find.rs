@@ -7,7 +7,8 @@ use ruff_text_size::{Ranged, TextRange};
 use crate::kinds::Facts;
 use crate::names::Names;
 use crate::pattern::{
-    Captures, Extent, GoneCalls, Template, Lookup, Piece, Refused, Rendered, Shape, Site, Sought, nest, render, signature,
+    Captures, Extent, GoneCalls, Lookup, Piece, Refused, Rendered, Shape, Site, Sought, Template, nest,
+    render, signature,
 };
 use crate::reasons::Code;
 use crate::source::Module;

@@ -90,7 +90,11 @@ fn needs(pass: &Pass) -> String {
         Device::Cpu => None,
         Device::Cuda => Some("an NVIDIA GPU".to_owned()),
     };
-    device.into_iter().chain(pass.target.requires.iter().map(|it| format!("`{it}`"))).collect::<Vec<_>>().join(", ")
+    device
+        .into_iter()
+        .chain(pass.target.requires.iter().map(|it| format!("`{it}`")))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn guards(pass: &Pass) -> String {
@@ -135,7 +139,11 @@ fn show(example: &Example, page: &mut String) {
         None => page.push_str("\nstays as it is"),
     }
     if let Some(code) = &example.refused {
-        let _ = write!(page, "{} {code}", if example.after.is_some() { "\nWhat stays is told with" } else { ":" });
+        let _ = write!(
+            page,
+            "{} {code}",
+            if example.after.is_some() { "\nWhat stays is told with" } else { ":" }
+        );
     }
     if let Some(rule) = &example.advises {
         let _ = write!(page, "; `{rule}` says why");

@@ -206,7 +206,10 @@ mod tests {
             ("a.py", "import pandas as pd\nimport pool\nprint(pd.read_csv('a'), pool.run)\n"),
             ("b.py", "import pandas as pd\nimport pool\nprint(pd.read_csv('b'), pool.run)\n"),
             ("c.py", "import pandas as pd\nprint(pd.read_csv('c'))\n"),
-            ("pool.py", "import multiprocessing\ndef run(f, x):\n    return multiprocessing.Pool().map(f, x)\n"),
+            (
+                "pool.py",
+                "import multiprocessing\ndef run(f, x):\n    return multiprocessing.Pool().map(f, x)\n",
+            ),
         ]);
         let pass = Registry::shipped().pass("pandas-to-cudf-pandas").unwrap();
         let planner = Planner::new(&project);

@@ -1,8 +1,8 @@
 //! What holds for all programs: generated expressions, rewritten, against what they should become.
 
 use proptest::prelude::*;
-use ruff_python_ast::comparable::ComparableMod;
 use ruff_python_ast::Mod;
+use ruff_python_ast::comparable::ComparableMod;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
 use super::{WITHIN, apply, parse, pass};
@@ -73,7 +73,10 @@ fn expression() -> impl Strategy<Value = E> {
 
 impl E {
     fn is_atom(&self) -> bool {
-        !matches!(self, Self::Neg(_) | Self::Add(..) | Self::Pow(..) | Self::Less(..) | Self::If(..) | Self::Number(_))
+        !matches!(
+            self,
+            Self::Neg(_) | Self::Add(..) | Self::Pow(..) | Self::Less(..) | Self::If(..) | Self::Number(_)
+        )
     }
 
     /// Whether something is called once all else is rewritten.
@@ -81,9 +84,11 @@ impl E {
         match self {
             Self::Name(_) | Self::Number(_) | Self::Old => false,
             Self::Neg(x) | Self::Attribute(x) | Self::Negate(x) | Self::RealOf(x) => x.calls(),
-            Self::Add(l, r) | Self::Pow(l, r) | Self::Less(l, r) | Self::Subscript(l, r) | Self::Power(l, r) => {
-                l.calls() || r.calls()
-            }
+            Self::Add(l, r)
+            | Self::Pow(l, r)
+            | Self::Less(l, r)
+            | Self::Subscript(l, r)
+            | Self::Power(l, r) => l.calls() || r.calls(),
             Self::Tuple(all) => all.iter().any(Self::calls),
             Self::If(a, b, c) => a.calls() || b.calls() || c.calls(),
             _ => true,
@@ -109,7 +114,9 @@ impl E {
             Self::RealOf(x) => format!("np . real_of({},)", x.plain()),
             Self::Swap(l, r) => format!("np.swap({}, ({}))", l.plain(), r.plain()),
             Self::Old => "np.old".to_owned(),
-            Self::Keep(all) => format!("np.keep({})", all.iter().map(Self::plain).collect::<Vec<_>>().join(",\n")),
+            Self::Keep(all) => {
+                format!("np.keep({})", all.iter().map(Self::plain).collect::<Vec<_>>().join(",\n"))
+            }
         }
     }
 
@@ -129,7 +136,9 @@ impl E {
             Self::Tuple(all) => format!("({})", list(all)),
             Self::If(a, b, c) => format!("({} if {} else {})", a.expected(), b.expected(), c.expected()),
             // Calls must not change their order, so this stays.
-            Self::Swap(l, r) if l.calls() && r.calls() => format!("np.swap({}, {})", l.expected(), r.expected()),
+            Self::Swap(l, r) if l.calls() && r.calls() => {
+                format!("np.swap({}, {})", l.expected(), r.expected())
+            }
             Self::Swap(l, r) => format!("np.paws({}, {})", r.expected(), l.expected()),
             Self::Old => "np.new".to_owned(),
             Self::Keep(all) => format!("np.keep({})", list(all)),

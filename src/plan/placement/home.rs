@@ -52,6 +52,8 @@ pub(super) enum Callee<'v, 'a> {
     Shared(Option<&'a Callable>),
     /// The same as a method of an array.
     Method(&'v Expr, &'a Callable),
+    /// What a rule rewrites although the table alone would not: a method of this value, called with other arguments.
+    Ruled(&'v Expr),
     /// A method of an array that the target's arrays lack, or not with these arguments.
     HostMethod(&'v Expr),
     /// A builtin.
@@ -192,6 +194,9 @@ impl<'v, 'a> View<'v, 'a> {
                 _ => Callee::Host,
             },
             (Ref::Builtin(path), _) => Callee::Builtin(&self.program().path(path).name),
+            (Ref::None, Expr::Attribute(attribute)) if matches!(self.verdict(whole), Verdict::Device(_)) => {
+                Callee::Ruled(&attribute.value)
+            }
             (Ref::None, Expr::Attribute(attribute)) => {
                 self.method_callee(&attribute.value, attribute.attr.as_str(), call)
             }
@@ -231,6 +236,10 @@ impl<'v, 'a> View<'v, 'a> {
                 let side = self.method_home(owner, call, entry);
                 self.result_home(whole, Some(entry), side)
             }
+            Callee::Ruled(owner) => match self.ruled_home(owner, call) {
+                Home::Host if !self.kind(whole).holds_arrays() => Home::Free,
+                home => home,
+            },
             Callee::Builtin(name) => self.builtin_home(whole, call, name),
             Callee::Member(owner, _) if matches!(self.kind(owner), Kind::List(_) | Kind::Tuple(_)) => {
                 if self.kind(whole).holds_arrays() { self.home(owner) } else { self.held_by_host(whole) }
@@ -292,6 +301,12 @@ impl<'v, 'a> View<'v, 'a> {
             Kind::Plain | Kind::Text | Kind::Nothing => Home::Free,
             _ => self.home(expression),
         }
+    }
+
+    /// Where a call runs that a rule rewrites.
+    pub(super) fn ruled_home(&self, owner: &Expr, call: &ExprCall) -> Home {
+        let arguments = parts(call, None).into_iter().map(|(it, _)| self.scalar_aware_home(it));
+        arguments.fold(self.home(owner), Home::max)
     }
 
     /// Where a method of an array runs.
@@ -360,9 +375,13 @@ pub(super) fn parts<'e>(call: &'e ExprCall, entry: Option<&Callable>) -> Vec<(&'
     let outputs = arguments(call, parameters, &outputs);
     let sequences: Vec<&Expr> =
         entry.sequences.iter().filter_map(|name| argument(call, parameters, name)).collect();
+    let masks = call.arguments.keywords.iter().filter(|it| it.arg.as_ref().is_some_and(|arg| arg == "where"));
+    let masks: Vec<&Expr> = masks.map(|it| &it.value).collect();
     let among = |set: &[&Expr], it: &Expr| set.iter().any(|other| std::ptr::eq(*other, it));
     all.map(|it| {
-        let part = if among(&outputs, it) {
+        let part = if masks.iter().any(|other| std::ptr::eq(*other, it)) {
+            Part::Operand
+        } else if among(&outputs, it) {
             Part::Output
         } else if among(&sequences, it) {
             Part::Sequence

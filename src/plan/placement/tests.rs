@@ -11,7 +11,7 @@ use crate::source::{Module, SourceFile};
 fn planned(text: &str, role: Role, pinned: &Pinned) -> (Module, Plan) {
     let registry = Registry::shipped();
     let pass = registry.pass("numpy-to-cupy").unwrap();
-    let host = registry.library().table("host-callables").unwrap();
+    let host = pass.kinds.clone().unwrap();
     let file = SourceFile::from_bytes(Path::new("main.py"), text.as_bytes()).unwrap();
     let module = Module::parse(file).unwrap();
     let names = Names::build(&module, "main", false, &NoExports);

@@ -40,6 +40,14 @@ impl Walk<'_, '_> {
                 };
                 self.method_call(call, owner, entry, on_device);
             }
+            Callee::Ruled(owner) => {
+                let on_device = match self.view.ruled_home(owner, call) {
+                    Home::Device => true,
+                    Home::Either => side == Side::Device,
+                    _ => false,
+                };
+                self.ruled_call(whole, call, owner, on_device);
+            }
             Callee::HostMethod(owner) => self.host_method(whole, call, owner),
             Callee::Builtin(name) => self.builtin_call(whole, call, &name.to_owned(), side, want),
             Callee::Member(owner, name) => self.member_call(whole, call, owner, &name.to_owned()),
@@ -187,6 +195,17 @@ impl Walk<'_, '_> {
             }
         }
         self.changed_argument(call, entry);
+    }
+
+    /// A call that a rule rewrites, whatever the table says of it.
+    fn ruled_call(&mut self, whole: &Expr, call: &ExprCall, owner: &Expr, on_device: bool) {
+        let operand = if on_device { Want::Operand { scalars: true } } else { Want::Host };
+        if let (true, Verdict::Device(found)) = (on_device, self.view.verdict(whole)) {
+            self.out.acts.push(Act::Apply(found));
+            self.out.work += 1;
+        }
+        self.visit(owner, operand);
+        Self::all_arguments(call).for_each(|it| self.visit(it, operand));
     }
 
     /// What a conversion such as `numpy.asarray` is given: it takes host arrays over itself.
@@ -406,6 +425,15 @@ impl Walk<'_, '_> {
         if matches!(self.kind(whole), Kind::Array(array) if array.dtype == Dtype::Unsupported) {
             let reason = self.host_reason(call).unwrap_or(code::DTYPE);
             return self.note(whole, reason, format!("`{name}` makes an array of a kind that no device has"));
+        }
+        if let Verdict::Host(found) = self.view.verdict(whole) {
+            let rule =
+                &self.ground().pass.rules[self.ground().matches.get(self.view.source, found).rule_index];
+            if let Some(reason) = rule.reason.clone().filter(|_| on_device) {
+                let why = rule.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
+                self.note(whole, reason, format!("`{name}` stays on the host{why}"));
+            }
+            return;
         }
         if let Some(miss) = self.ground().matches.miss(self.view.source, whole) {
             if on_device {
