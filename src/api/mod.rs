@@ -178,6 +178,10 @@ pub enum Returns {
     Accumulate,
     /// An array whose shape is the first argument.
     Shape,
+    /// An array whose shape is the parameter `shape`, or all arguments of `*shape`.
+    Reshape,
+    /// An array of one rank more than the first operand.
+    Deeper,
     /// What `numpy.array` makes of its first argument.
     Nested,
     /// Always an array, of this rank where it is known.
@@ -210,6 +214,8 @@ pub enum Returns {
     Grid,
     /// The first argument.
     Same,
+    /// A scalar for one matrix, an array for a stack of them.
+    PerMatrix,
     /// As [`Reduction`](Self::Reduction), with an axis more for each axis of the quantiles asked for.
     Quantile,
     /// An array or a scalar.

@@ -303,7 +303,11 @@ impl<'p, 'a> Inference<'p, 'a> {
     fn seen_argument(&self, expression: &Expr) -> Kind {
         match expression {
             Expr::Starred(it) => self.seen(&it.value).element(),
-            _ => self.seen(expression).clone(),
+            // A function takes a file's contents for an array.
+            _ => match self.seen(expression) {
+                Kind::Loaded => Kind::ARRAY,
+                kind => kind.clone(),
+            },
         }
     }
 

@@ -75,6 +75,11 @@ impl<'a> Inference<'_, 'a> {
                 _ => like(seen.operands.first()),
             },
             Returns::Shape => self.shape(seen),
+            Returns::Reshape => self.reshaped(seen),
+            Returns::Deeper => match seen.operands.first().and_then(nested_rank) {
+                Some(rank) => Kind::rank(rank + 1),
+                None => Kind::ARRAY,
+            },
             Returns::Nested => match nested(seen.operands.first()) {
                 Kind::Array(array) if array.dtype == Dtype::Any => {
                     let first = seen.call.arguments.args.first();
@@ -96,6 +101,11 @@ impl<'a> Inference<'_, 'a> {
             Returns::Count => match self.reduction(seen) {
                 Kind::Numpy => Kind::Python,
                 other => other,
+            },
+            Returns::PerMatrix => match seen.operands.first().and_then(nested_rank) {
+                Some(2) => Kind::Numpy,
+                Some(rank) if rank > 2 => Kind::rank(rank - 2),
+                _ => Kind::VALUE,
             },
             Returns::Quantile => self.quantile(seen),
             Returns::Same => seen.operands.first().cloned().unwrap_or(Kind::Unknown),
@@ -123,6 +133,19 @@ impl<'a> Inference<'_, 'a> {
     fn shape(&self, seen: &Seen<'_>) -> Kind {
         let shape = seen.parameters.first().and_then(|it| argument(seen.call, seen.parameters, &it.name));
         shape.map_or(Kind::ARRAY, |shape| self.of_shape(shape))
+    }
+
+    fn reshaped(&self, seen: &Seen<'_>) -> Kind {
+        let dtype = seen.operands.first().and_then(Kind::as_array).map_or(Dtype::Any, |it| it.dtype);
+        let kind = match (seen.given("shape"), &seen.call.arguments.args[..]) {
+            (Some(shape), _) => self.of_shape(shape),
+            (None, [only]) => self.of_shape(only),
+            (None, several) => match u8::try_from(several.len()) {
+                Ok(rank) if !several.iter().any(Expr::is_starred_expr) && rank > 0 => Kind::rank(rank),
+                _ => Kind::ARRAY,
+            },
+        };
+        kind.as_array().map_or(kind, |array| Kind::Array(array.with_dtype(dtype)))
     }
 
     /// An array of the shape that `shape` spells.
@@ -295,6 +318,8 @@ fn nested(first: Option<&Kind>) -> Kind {
             Kind::Array(Array::of_rank(rank).with_dtype(array.dtype))
         }
         Kind::Text | Kind::Nothing => Kind::Array(Array::of_rank(Some(0)).with_dtype(Dtype::Unsupported)),
+        // What is given may be a number, and arithmetic with its array would give numbers again.
+        Kind::Unknown => Kind::VALUE,
         _ if holds_text(kind) => Kind::Array(Array::of_rank(None).with_dtype(Dtype::Unsupported)),
         _ => Kind::Array(Array::of_rank(nested_rank(kind))),
     }

@@ -113,6 +113,8 @@ impl<'a> Inference<'_, 'a> {
         let value = self.value(&stmt.value);
         let old = self.expr(&stmt.target);
         let kind = match &old {
+            // What is changed in place keeps its shape.
+            Kind::Array(array) if !array.maybe_scalar => old,
             Kind::List(element) => {
                 let added = value.element();
                 Kind::list(element.join(&added))

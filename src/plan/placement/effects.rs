@@ -64,6 +64,13 @@ impl Effects {
         self.changes.iter().any(|it| self.root(it.slot) == root)
     }
 
+    /// True where what `slot` holds is changed in place inside `range` of `region`.
+    pub(super) fn is_changed_within(&self, slot: SlotId, region: RegionId, range: TextRange) -> bool {
+        let root = self.root(slot);
+        let inside = |it: &&Change| it.region == region && range.contains(it.at);
+        self.changes.iter().filter(inside).any(|it| self.root(it.slot) == root)
+    }
+
     /// True where what `slot` holds is changed in place after `at`, or in a loop around it.
     pub(super) fn is_changed_after(
         &self,

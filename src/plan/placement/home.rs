@@ -148,7 +148,9 @@ impl<'v, 'a> View<'v, 'a> {
         if let Ref::Path(_) = self.program().reference(self.source, &subscript.value) {
             let verdict = self.verdict(whole);
             return match verdict {
-                Verdict::Device(_) if self.kind(whole).holds_arrays() => Home::Either,
+                Verdict::Device(_) if self.kind(whole).holds_arrays() => {
+                    self.index_home(&subscript.slice).max(Home::Either)
+                }
                 _ => self.held_by_host(whole),
             };
         }

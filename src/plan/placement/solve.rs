@@ -225,7 +225,7 @@ impl Search<'_, '_> {
                 changed = true;
             }
         }
-        if changed && let Some(finding) = &used.forced {
+        if changed && let Some(finding) = used.forced.as_ref().filter(|it| it.code != code::UNKNOWN) {
             let region = self.ground.program.slot(root).region;
             self.state.region_mut(region).notes.push(finding.clone());
         }
@@ -291,6 +291,9 @@ impl Search<'_, '_> {
                 continue;
             };
             state.regions[at].notes.extend(walked.notes);
+            if walked.acts.is_empty() {
+                state.regions[at].notes.extend(walked.doubts);
+            }
             state.regions[at].notes.sort();
             state.regions[at].notes.dedup();
             acts.push(walked.acts);

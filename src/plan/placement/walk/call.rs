@@ -30,7 +30,14 @@ impl Walk<'_, '_> {
             Callee::Shared(entry) => match self.view.shared_home(whole, call, entry) {
                 Home::Device => self.shared_call(whole, call, entry),
                 Home::Either if side == Side::Device => self.shared_call(whole, call, entry),
-                _ => self.host_call(whole, call),
+                home => {
+                    if home == Home::Unknown {
+                        let name = self.text(&*call.func);
+                        let message = format!("what `{name}` is given here is of unknown kind");
+                        self.out.doubts.push(Finding::new(whole.start(), code::UNKNOWN, message));
+                    }
+                    self.host_call(whole, call);
+                }
             },
             Callee::Method(owner, entry) => {
                 let on_device = match self.view.method_home(owner, call, entry) {

@@ -85,6 +85,8 @@ pub(super) struct Walked {
     pub(super) refusals: Vec<Finding>,
     /// What to tell.
     pub(super) notes: Vec<Finding>,
+    /// Calls that would be device work if it were known what they are given.
+    pub(super) doubts: Vec<Finding>,
     /// Uses of variables and results.
     pub(super) uses: BTreeMap<Node, Use>,
     /// Values that go from one to the other as they are.
