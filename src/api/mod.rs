@@ -224,6 +224,8 @@ pub enum Returns {
     Tuple(Vec<Returns>),
     /// A sequence of arrays.
     List,
+    /// A sequence of index arrays, or of integers for an integer.
+    Indices,
     /// Random draws: an array where `size` is given, else like the arguments.
     Draw,
     /// Random draws whose sizes are the arguments; a scalar without any.

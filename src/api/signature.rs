@@ -125,6 +125,7 @@ pub(super) fn returns(text: &str) -> Result<Returns, String> {
         "quantile" => Returns::Quantile,
         "same" => Returns::Same,
         "value" => Returns::Value,
+        "indices" => Returns::Indices,
         "list" => Returns::List,
         "draw" => Returns::Draw,
         "dims" => Returns::Dims,

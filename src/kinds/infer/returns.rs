@@ -114,6 +114,10 @@ impl<'a> Inference<'_, 'a> {
                 Kind::tuple(parts.iter().map(|it| self.of_returns(it, seen)).collect::<Vec<_>>())
             }
             Returns::List => Kind::list(Kind::ARRAY),
+            Returns::Indices => match seen.operands.first() {
+                Some(kind) if kind.is_number() => Kind::list(Kind::Numpy),
+                _ => Kind::list(integers(Array::of_rank(None))),
+            },
             Returns::Draw => self.draw(seen),
             Returns::Dims => match u8::try_from(seen.call.arguments.args.len()) {
                 Ok(0) => Kind::Python,

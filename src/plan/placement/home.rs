@@ -276,7 +276,13 @@ impl<'v, 'a> View<'v, 'a> {
             if matches!(self.kind(expression), Kind::Array(array) if array.dtype == Dtype::Unsupported) {
                 return Home::Host;
             }
-            let mut here = self.element_or_value_home(expression);
+            // What takes no scalars on the device is better off on the host with them.
+            let scalar = !self.kind(expression).holds_arrays() && !takes_scalars(entry);
+            let mut here = if scalar && *self.kind(expression) != Kind::Unknown {
+                Home::Free
+            } else {
+                self.element_or_value_home(expression)
+            };
             if here == Home::Unknown && anything {
                 here = Home::Either;
             }
@@ -351,6 +357,11 @@ impl<'v, 'a> View<'v, 'a> {
 /// True for operators that yield a Python boolean whatever they compare.
 pub(super) fn asks_identity(op: &CmpOp) -> bool {
     matches!(op, CmpOp::Is | CmpOp::IsNot | CmpOp::In | CmpOp::NotIn)
+}
+
+/// True for functions that take a scalar for an array as arithmetic does.
+pub(super) fn takes_scalars(entry: Option<&Callable>) -> bool {
+    entry.is_none_or(|it| it.ufunc || matches!(it.returns, Returns::Elementwise | Returns::Where))
 }
 
 /// What an argument is to the function that takes it.

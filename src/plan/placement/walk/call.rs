@@ -10,7 +10,7 @@ use crate::kinds::program::Ref;
 use crate::kinds::{Dtype, Kind, RegionId};
 use crate::plan::placement::builtins::{Builtin, builtin};
 use crate::plan::placement::code::{self, Finding};
-use crate::plan::placement::home::{Callee, Home, Part, is_display, parts};
+use crate::plan::placement::home::{Callee, Home, Part, is_display, parts, takes_scalars};
 use crate::plan::placement::matches::Verdict;
 use crate::plan::placement::origins::{Origin, is_fresh, origins};
 use crate::plan::placement::state::{Side, takes_device};
@@ -28,8 +28,8 @@ impl Walk<'_, '_> {
         match self.view.callee_of(whole, call) {
             Callee::Function(function) => self.project_call(whole, call, function, want),
             Callee::Shared(entry) => match self.view.shared_home(whole, call, entry) {
-                Home::Device => self.shared_call(whole, call, entry),
-                Home::Either if side == Side::Device => self.shared_call(whole, call, entry),
+                Home::Device => self.shared_call(whole, call, entry, want),
+                Home::Either if side == Side::Device => self.shared_call(whole, call, entry, want),
                 home => {
                     if home == Home::Unknown {
                         let name = self.text(&*call.func);
@@ -186,7 +186,7 @@ impl Walk<'_, '_> {
     }
 
     /// A call of a function that both sides have, on the device.
-    fn shared_call(&mut self, whole: &Expr, call: &ExprCall, entry: Option<&Callable>) {
+    fn shared_call(&mut self, whole: &Expr, call: &ExprCall, entry: Option<&Callable>, want: Want) {
         if let Verdict::Device(found) = self.view.verdict(whole) {
             self.out.acts.push(Act::Apply(found));
         }
@@ -194,7 +194,7 @@ impl Walk<'_, '_> {
         let anything = entry.is_some_and(|it| it.returns == Returns::Nested);
         for (expression, part) in parts(call, entry) {
             match part {
-                Part::Operand if anything => self.converted(expression),
+                Part::Operand if anything => self.converted(expression, want),
                 Part::Operand => self.visit(expression, Want::Operand { scalars: takes_scalars(entry) }),
                 Part::Sequence => self.visit(expression, Want::Device),
                 Part::Output => self.output(expression),
@@ -216,7 +216,7 @@ impl Walk<'_, '_> {
     }
 
     /// What a conversion such as `numpy.asarray` is given: it takes host arrays over itself.
-    fn converted(&mut self, expression: &Expr) {
+    fn converted(&mut self, expression: &Expr, want: Want) {
         if is_display(expression) {
             let holds = self.kind(expression).holds_arrays();
             return self.visit(expression, if holds { Want::Device } else { Want::Host });
@@ -232,7 +232,7 @@ impl Walk<'_, '_> {
             Home::Either => self.visit(expression, Want::Operand { scalars: false }),
             _ => {
                 if self.kind(expression).is_array() {
-                    self.count_feed(expression);
+                    self.count_feed(expression, want);
                 }
                 self.visit(expression, Want::Any);
             }
@@ -488,9 +488,4 @@ impl Walk<'_, '_> {
             }
         }
     }
-}
-
-/// True for functions that take a scalar for an array as arithmetic does.
-fn takes_scalars(entry: Option<&Callable>) -> bool {
-    entry.is_none_or(|it| it.ufunc || matches!(it.returns, Returns::Elementwise | Returns::Where))
 }

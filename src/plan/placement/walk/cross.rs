@@ -58,7 +58,7 @@ impl Walk<'_, '_> {
                 self.refuse(expression, code::UNKNOWN, message);
             }
             Kind::Array(_) | Kind::Loaded => {
-                self.count_feed(expression);
+                self.count_feed(expression, want);
                 self.out.acts.push(Act::Wrap(expression.range(), Way::ToDevice));
             }
             Kind::Unknown | Kind::Never if operand => {
@@ -97,10 +97,14 @@ impl Walk<'_, '_> {
     }
 
     /// A host array goes to the device here. Where it is made anew in every turn of a loop, what is done to it decides.
-    pub(super) fn count_feed(&mut self, expression: &Expr) {
+    pub(super) fn count_feed(&mut self, expression: &Expr, want: Want) {
         let ground = self.ground();
         if is_fresh(ground, ground.effects, self.view.source, expression) {
-            self.out.feeds += 1;
+            let into = match want {
+                Want::Into(node, _) => Some(node),
+                _ => None,
+            };
+            self.out.feeds.push(into);
         } else {
             self.count_transfer(expression);
         }
