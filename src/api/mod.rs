@@ -206,8 +206,6 @@ pub enum Returns {
     Python,
     /// A Python boolean (a 0-d array on the device).
     Truth,
-    /// As [`Reduction`](Self::Reduction), but a Python number where no axis is left.
-    Count,
     /// As [`Scalar`](Self::Scalar) for numbers, an array for arrays: `numpy.float32(x)`.
     Number,
     /// An array for each slice given, stacked: `numpy.mgrid[0:2, 0:3]`.

@@ -118,7 +118,6 @@ pub(super) fn returns(text: &str) -> Result<Returns, String> {
         "scalar" => Returns::Scalar,
         "python" => Returns::Python,
         "truth" => Returns::Truth,
-        "count" => Returns::Count,
         "number" => Returns::Number,
         "grid" => Returns::Grid,
         "per-matrix" => Returns::PerMatrix,

@@ -98,10 +98,6 @@ impl<'a> Inference<'_, 'a> {
             Returns::Unique => Kind::list(Kind::ARRAY),
             Returns::Scalar => Kind::Numpy,
             Returns::Python | Returns::Truth => Kind::Python,
-            Returns::Count => match self.reduction(seen) {
-                Kind::Numpy => Kind::Python,
-                other => other,
-            },
             Returns::PerMatrix => match seen.operands.first().and_then(nested_rank) {
                 Some(2) => Kind::Numpy,
                 Some(rank) if rank > 2 => Kind::rank(rank - 2),
