@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
     about = "Port Python programs to NVIDIA GPUs, and prove each port before it touches the tree",
     after_help = "Exit status: 0 done; 1 some changes were rejected, inconclusive or unverified; 2 bad usage, configuration or pass file; 3 this machine can't verify; 130 interrupted."
 )]
-pub struct Cli {
+pub(super) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -23,7 +23,7 @@ pub struct Cli {
 
 /// When to colour text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Colour {
+pub(super) enum Colour {
     /// On a terminal, unless `NO_COLOR` is set.
     Auto,
     /// Always.
@@ -34,7 +34,7 @@ pub enum Colour {
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(super) enum Command {
     /// Show what could be ported, by which layer, and what stands in the way; runs nothing
     Scan(ScanArgs),
     /// Plan ports, verify them by running the program, and apply those that are right, on the GPU and faster
@@ -55,7 +55,7 @@ pub enum Command {
 
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(super) enum Format {
     /// For people.
     Text,
     /// For programs: see `docs/report-schema.md`.
@@ -66,7 +66,7 @@ pub enum Format {
 
 /// Which passes are used.
 #[derive(Debug, Clone, Args, Default)]
-pub struct PassArgs {
+pub(super) struct PassArgs {
     /// Use only this pass: the id of a known one or a YAML file; may be repeated
     #[arg(long = "pass", value_name = "ID|FILE")]
     pub passes: Vec<String>,
@@ -74,7 +74,7 @@ pub struct PassArgs {
 
 /// `gpuport scan`.
 #[derive(Debug, Args)]
-pub struct ScanArgs {
+pub(super) struct ScanArgs {
     /// Files and folders to look at
     #[arg(default_value = ".", value_name = "PATHS")]
     pub paths: Vec<PathBuf>,
@@ -91,7 +91,7 @@ pub struct ScanArgs {
 
 /// Whether candidates are verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Verify {
+pub(super) enum Verify {
     /// Where this machine can.
     Auto,
     /// Or fail with status 3.
@@ -105,7 +105,7 @@ pub enum Verify {
 #[command(
     after_help = "Examples:\n  gpuport apply main.py                     port a script; it is its own workload\n  gpuport apply main.py --dry-run > p.diff  show the verified patch, write nothing\n  gpuport apply . --dry-run --verify never  the whole unverified candidate\n  gpuport apply main.py --workload \"python main.py --n 1000\"\n  gpuport apply pkg/ --workload pkg.mod:func --inputs bench/inputs.py:make"
 )]
-pub struct ApplyArgs {
+pub(super) struct ApplyArgs {
     /// Files and folders to port
     #[arg(default_value = ".", value_name = "PATHS")]
     pub paths: Vec<PathBuf>,
@@ -161,7 +161,7 @@ pub struct ApplyArgs {
 
 /// `gpuport passes`.
 #[derive(Debug, Subcommand)]
-pub enum PassesCommand {
+pub(super) enum PassesCommand {
     /// List the passes
     List,
     /// Show a pass's manual page
@@ -188,7 +188,7 @@ pub enum PassesCommand {
 
 /// `gpuport explain`.
 #[derive(Debug, Args)]
-pub struct ExplainArgs {
+pub(super) struct ExplainArgs {
     /// A reason code (GP204) or a place (FILE:LINE)
     #[arg(value_name = "CODE|FILE:LINE")]
     pub what: String,
@@ -199,7 +199,7 @@ pub struct ExplainArgs {
 
 /// `gpuport doctor`.
 #[derive(Debug, Args)]
-pub struct DoctorArgs {
+pub(super) struct DoctorArgs {
     /// The interpreter that has the libraries
     #[arg(long, value_name = "PATH")]
     pub python: Option<PathBuf>,
@@ -210,7 +210,7 @@ pub struct DoctorArgs {
 
 /// `gpuport undo`.
 #[derive(Debug, Args)]
-pub struct UndoArgs {
+pub(super) struct UndoArgs {
     /// The run to take back [default: the last applied one]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
@@ -221,7 +221,7 @@ pub struct UndoArgs {
 
 /// `gpuport dev`.
 #[derive(Debug, Subcommand)]
-pub enum DevCommand {
+pub(super) enum DevCommand {
     /// Read and parse files, and print how many and how large: what rewriting is measured against
     Parse {
         /// Files and folders.

@@ -11,7 +11,7 @@ use crate::verify::compare::tolerance::Comparator;
 /// What a project says about itself.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct Config {
+pub(super) struct Config {
     /// Ids of the passes to use; all shipped ones and those in `pass-dirs` where absent.
     pub passes: Option<Vec<String>>,
     /// Folders with more passes, relative to the root.
@@ -32,7 +32,7 @@ pub struct Config {
 /// The form ported code takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Style {
+pub(super) enum Style {
     /// Calls the target library by its name.
     #[default]
     Cupy,
@@ -41,7 +41,7 @@ pub enum Style {
 /// One `[[tool.gpuport.workload]]`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct WorkloadConfig {
+pub(super) struct WorkloadConfig {
     /// Its name, for reports.
     pub name: Option<String>,
     /// A command or `package.module:function`.
@@ -77,7 +77,7 @@ pub struct WorkloadConfig {
 
 impl WorkloadConfig {
     /// A workload of which only the command is given.
-    pub fn new(run: &str) -> Self {
+    pub(super) fn new(run: &str) -> Self {
         Self {
             name: None,
             run: run.to_owned(),
@@ -99,7 +99,7 @@ impl WorkloadConfig {
 /// Whose arrays callers see.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ArraysConfig {
+pub(super) enum ArraysConfig {
     /// NumPy's.
     #[default]
     Host,
@@ -110,7 +110,7 @@ pub enum ArraysConfig {
 /// The gate's metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum MetricConfig {
+pub(super) enum MetricConfig {
     /// Whole process.
     Process,
     /// One warm call.
@@ -120,7 +120,7 @@ pub enum MetricConfig {
 /// What is compared.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct CompareConfig {
+pub(super) struct CompareConfig {
     /// Standard output; true where absent.
     pub stdout: Option<bool>,
     /// Globals of the main module at the end; true where absent.
@@ -131,7 +131,7 @@ pub struct CompareConfig {
 
 /// Why a configuration can't be used.
 #[derive(Debug, Error)]
-pub enum ConfigError {
+pub(super) enum ConfigError {
     /// It can't be read.
     #[error("{path}: {error}", path = .path.display())]
     Io {
@@ -175,7 +175,7 @@ struct Tool {
 
 impl Config {
     /// The configuration of the project at `root`; the default one where it has none.
-    pub fn load(root: &Path) -> Result<Self, ConfigError> {
+    pub(super) fn load(root: &Path) -> Result<Self, ConfigError> {
         let own = read(&root.join("gpuport.toml"))?;
         let shared = read(&root.join("pyproject.toml"))?;
         let shared = shared
@@ -212,7 +212,7 @@ fn parse<T: serde::de::DeserializeOwned>(path: &Path, text: &str) -> Result<T, C
 }
 
 /// Reads `90s`, `10m`, `2h` or a number of seconds.
-pub fn parse_duration(text: &str) -> Result<std::time::Duration, String> {
+pub(super) fn parse_duration(text: &str) -> Result<std::time::Duration, String> {
     let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
     let factor = match unit {
         "" | "s" => 1.0,

@@ -11,7 +11,7 @@ const PROBE: &str = include_str!("../../python/gpuport/environment.py");
 
 /// An interpreter and its libraries.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Environment {
+pub(super) struct Environment {
     /// `CPython`, `PyPy`, ….
     pub implementation: String,
     /// The interpreter's version.
@@ -24,7 +24,7 @@ pub struct Environment {
 
 impl Environment {
     /// Asks `python` for the versions of `modules`. Nothing of the user's project is imported.
-    pub fn probe(python: &Path, modules: &[&str]) -> Result<Self> {
+    pub(super) fn probe(python: &Path, modules: &[&str]) -> Result<Self> {
         let output = Command::new(python)
             .args(["-I", "-c", PROBE])
             .args(modules)
@@ -43,7 +43,7 @@ impl Environment {
 
 /// One requirement such as `cupy>=13`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Requirement {
+pub(super) struct Requirement {
     /// The module, `cupy`.
     pub module: String,
     /// Comparisons: operator and version.
@@ -52,7 +52,7 @@ pub struct Requirement {
 
 /// A comparison of versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operator {
+pub(super) enum Operator {
     /// `>=`
     AtLeast,
     /// `<`
@@ -69,7 +69,7 @@ pub enum Operator {
 
 impl Requirement {
     /// Reads `module>=1,<2`; `None` where it isn't of that form.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.' || c == '-'));
         let (module, rest) = text.split_at(end.unwrap_or(text.len()));
         if module.is_empty() {
@@ -80,7 +80,7 @@ impl Requirement {
     }
 
     /// True where `version` satisfies it. A version without metadata does.
-    pub fn allows(&self, version: &str) -> bool {
+    pub(super) fn allows(&self, version: &str) -> bool {
         let Some(version) = release(version) else { return true };
         self.bounds.iter().all(|(operator, bound)| {
             let order = compare(&version, bound);

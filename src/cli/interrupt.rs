@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static FLAG: AtomicBool = AtomicBool::new(false);
 
 /// Set once the user has asked to stop.
-pub fn flag() -> &'static AtomicBool {
+pub(super) fn flag() -> &'static AtomicBool {
     &FLAG
 }
 
@@ -15,7 +15,7 @@ extern "C" fn note(_signal: libc::c_int) {
 
 /// From now on, interrupt, termination and hang-up set the flag. A second interrupt ends the process at once.
 #[expect(unsafe_code, reason = "installing a signal handler is a system call")]
-pub fn watch() {
+pub(super) fn watch() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: the handler only stores to an atomic, which is async-signal-safe. SA_RESETHAND gives the second
         // signal its default effect.

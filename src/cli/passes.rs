@@ -12,16 +12,16 @@ use crate::pass::{FileErrors, Goal, Pass, Registry, Sources};
 /// Pass or pattern files that can't be used.
 #[derive(Debug, Error)]
 #[error("{}", .0.iter().map(|errors| errors.render(false).trim_end().to_owned()).collect::<Vec<_>>().join("\n"))]
-pub struct BadFiles(pub Vec<FileErrors>);
+pub(super) struct BadFiles(pub Vec<FileErrors>);
 
 /// The passes that gpuport ships, or those of the folder that `GPUPORT_DATA` names, in the order they are tried.
-pub fn shipped() -> Result<Vec<Arc<Pass>>> {
+pub(super) fn shipped() -> Result<Vec<Arc<Pass>>> {
     let registry = Registry::load(&Sources::from_environment()).map_err(BadFiles)?;
     Ok(in_order(registry.default_passes()))
 }
 
 /// The passes for a project: those asked for on the command line (ids or files), else those configured, else all.
-pub fn select(root: &Path, config: &Config, asked: &[String]) -> Result<Vec<Arc<Pass>>> {
+pub(super) fn select(root: &Path, config: &Config, asked: &[String]) -> Result<Vec<Arc<Pass>>> {
     let registry = registry(root, config, asked)?;
     let wanted: Vec<String> = match (asked, &config.passes) {
         ([], None) => return Ok(in_order(registry.default_passes())),
@@ -41,7 +41,7 @@ pub fn select(root: &Path, config: &Config, asked: &[String]) -> Result<Vec<Arc<
 }
 
 /// All passes that a project can name.
-pub fn registry(root: &Path, config: &Config, asked: &[String]) -> Result<Registry> {
+pub(super) fn registry(root: &Path, config: &Config, asked: &[String]) -> Result<Registry> {
     let mut sources = Sources::from_environment();
     sources.folders.extend(config.pass_dirs.iter().map(|folder| root.join(folder)));
     for text in asked.iter().filter(|text| is_file(text)) {
@@ -55,13 +55,13 @@ pub fn registry(root: &Path, config: &Config, asked: &[String]) -> Result<Regist
 }
 
 /// True where `text` names a file rather than an id.
-pub fn is_file(text: &str) -> bool {
+pub(super) fn is_file(text: &str) -> bool {
     text.contains('/')
         || Path::new(text).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
 /// The id of a pass given by id or file: a file's stem.
-pub fn id_of(text: &str) -> String {
+pub(super) fn id_of(text: &str) -> String {
     let stem = Path::new(text).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     if is_file(text) { stem.unwrap_or_default() } else { text.to_owned() }
 }

@@ -11,7 +11,7 @@ use crate::report::{Role, Style};
 
 /// Where output goes and whether it is coloured.
 #[derive(Debug)]
-pub struct Printer {
+pub(super) struct Printer {
     out_style: Style,
     err_style: Style,
     bar: Mutex<Option<ProgressBar>>,
@@ -19,7 +19,7 @@ pub struct Printer {
 
 impl Printer {
     /// A printer for this process's streams.
-    pub fn new(colour: Colour) -> Self {
+    pub(super) fn new(colour: Colour) -> Self {
         let (out_style, err_style) = match colour {
             Colour::Always => (Style::Ansi, Style::Ansi),
             Colour::Never => (Style::Plain, Style::Plain),
@@ -29,23 +29,23 @@ impl Printer {
     }
 
     /// The style of standard output.
-    pub fn out_style(&self) -> Style {
+    pub(super) fn out_style(&self) -> Style {
         self.out_style
     }
 
     /// The style of standard error.
-    pub fn err_style(&self) -> Style {
+    pub(super) fn err_style(&self) -> Style {
         self.err_style
     }
 
     /// Writes data to standard output. A reader that went away ends the writing quietly, as it does for `cat`.
-    pub fn out(&self, data: &[u8]) {
+    pub(super) fn out(&self, data: &[u8]) {
         let mut stream = io::stdout().lock();
         let _ = stream.write_all(data).and_then(|()| stream.flush());
     }
 
     /// Writes text for people to standard error, with a line end where it has none.
-    pub fn note(&self, text: &str) {
+    pub(super) fn note(&self, text: &str) {
         let end = if text.ends_with('\n') { "" } else { "\n" };
         let write = || {
             let _ = write!(io::stderr().lock(), "{text}{end}");
@@ -57,7 +57,7 @@ impl Printer {
     }
 
     /// Writes `error: …`, and after a blank line `hint: …`.
-    pub fn error(&self, message: &str, hint: Option<&str>) {
+    pub(super) fn error(&self, message: &str, hint: Option<&str>) {
         self.note(&format!("{}: {message}", self.err_style.paint(Role::Bad, "error")));
         if let Some(hint) = hint {
             self.note(&format!("\n{}: {hint}", self.err_style.paint(Role::Code, "hint")));
@@ -65,12 +65,12 @@ impl Printer {
     }
 
     /// Writes `warning: …`.
-    pub fn warning(&self, message: &str) {
+    pub(super) fn warning(&self, message: &str) {
         self.note(&format!("{}: {message}", self.err_style.paint(Role::Unsure, "warning")));
     }
 
     /// Shows what long work is at, on a terminal; elsewhere nothing.
-    pub fn progress(&self, message: &str) {
+    pub(super) fn progress(&self, message: &str) {
         if !io::stderr().is_terminal() {
             return;
         }
@@ -86,7 +86,7 @@ impl Printer {
     }
 
     /// Takes the progress line away.
-    pub fn done(&self) {
+    pub(super) fn done(&self) {
         if let Ok(mut bar) = self.bar.lock()
             && let Some(bar) = bar.take()
         {

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 
 /// The project's root for `paths`: the nearest folder above the first path that holds `gpuport.toml`, a
 /// `pyproject.toml` or `.git`; where there is none, the first path's own folder. All paths must lie below it.
-pub fn root_of(paths: &[PathBuf]) -> Result<PathBuf> {
+pub(super) fn root_of(paths: &[PathBuf]) -> Result<PathBuf> {
     let first = paths.first().context("no path was given")?;
     let first = canonical(first)?;
     let start = if first.is_dir() { first.as_path() } else { first.parent().unwrap_or(Path::new("/")) };
@@ -30,12 +30,12 @@ pub fn root_of(paths: &[PathBuf]) -> Result<PathBuf> {
 }
 
 /// `path` made absolute, links resolved.
-pub fn canonical(path: &Path) -> Result<PathBuf> {
+pub(super) fn canonical(path: &Path) -> Result<PathBuf> {
     std::fs::canonicalize(path).with_context(|| format!("{}: no such file or folder", path.display()))
 }
 
 /// The interpreter: the one asked for, else `VIRTUAL_ENV`'s, else the project's `.venv`, else `python3` of `PATH`.
-pub fn python_of(asked: Option<&Path>, configured: Option<&Path>, root: &Path) -> Result<PathBuf> {
+pub(super) fn python_of(asked: Option<&Path>, configured: Option<&Path>, root: &Path) -> Result<PathBuf> {
     if let Some(path) = asked {
         return executable(path).with_context(|| format!("--python {}: no such interpreter", path.display()));
     }

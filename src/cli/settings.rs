@@ -28,7 +28,7 @@ const TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
 /// What a run works with.
 #[derive(Debug)]
-pub struct Settings {
+pub(super) struct Settings {
     /// The project's root, absolute.
     pub root: PathBuf,
     /// Its configuration.
@@ -39,7 +39,7 @@ pub struct Settings {
 
 /// One thing to run, with what must hold.
 #[derive(Debug, Clone)]
-pub struct Exercise {
+pub(super) struct Exercise {
     /// What people call it.
     pub name: String,
     /// What must hold. `min_speedup` is what passes with the goal speed must reach.
@@ -48,7 +48,7 @@ pub struct Exercise {
 
 impl Settings {
     /// The settings for `paths` with the passes asked for.
-    pub fn new(paths: &[PathBuf], asked: &[String]) -> Result<Self> {
+    pub(super) fn new(paths: &[PathBuf], asked: &[String]) -> Result<Self> {
         let root = project::root_of(paths)?;
         let config = Config::load(&root)?;
         let passes = passes::select(&root, &config, asked)?;
@@ -56,7 +56,7 @@ impl Settings {
     }
 
     /// The workloads: the one of the command line, else those configured.
-    pub fn exercises(&self, args: &ApplyArgs) -> Result<Vec<Exercise>> {
+    pub(super) fn exercises(&self, args: &ApplyArgs) -> Result<Vec<Exercise>> {
         if let Some(text) = &args.workload {
             let entry = WorkloadConfig { inputs: args.inputs.clone(), ..WorkloadConfig::new(text) };
             return Ok(self.exercise(&entry, args, text)?);
@@ -76,7 +76,7 @@ impl Settings {
     }
 
     /// The script at `path`, relative to the root, as its own workload.
-    pub fn own_exercise(&self, path: &std::path::Path, args: &ApplyArgs) -> Result<Exercise> {
+    pub(super) fn own_exercise(&self, path: &std::path::Path, args: &ApplyArgs) -> Result<Exercise> {
         let entry = WorkloadConfig::new("");
         let workload = Workload::Script { path: path.to_owned(), arguments: Vec::new() };
         Ok(Exercise { name: path.display().to_string(), contract: contract(&entry, args, workload)? })

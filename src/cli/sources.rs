@@ -11,7 +11,7 @@ use crate::source::{Module, SourceFile};
 
 /// A tree with some files replaced.
 #[derive(Debug, Clone)]
-pub struct Sources {
+pub(super) struct Sources {
     /// The project's root.
     pub root: PathBuf,
     /// Replaced files by path relative to the root.
@@ -20,12 +20,12 @@ pub struct Sources {
 
 impl Sources {
     /// The tree as it is on disk.
-    pub fn new(root: PathBuf) -> Self {
+    pub(super) fn new(root: PathBuf) -> Self {
         Self { root, overlay: BTreeMap::new() }
     }
 
     /// The bytes of the file at `path`, relative to the root.
-    pub fn bytes(&self, path: &Path) -> io::Result<Vec<u8>> {
+    pub(super) fn bytes(&self, path: &Path) -> io::Result<Vec<u8>> {
         match self.overlay.get(path) {
             Some(bytes) => Ok(bytes.clone()),
             None => std::fs::read(self.root.join(path)),
@@ -33,7 +33,7 @@ impl Sources {
     }
 
     /// The file at `path`, decoded and parsed; a refusal where it can't be.
-    pub fn module(&self, path: &Path) -> Result<Arc<Module>, Refusal> {
+    pub(super) fn module(&self, path: &Path) -> Result<Arc<Module>, Refusal> {
         let bytes = self.bytes(path).map_err(|error| {
             let place = Place { path: path.to_owned(), line_number: 1, column_number: 1 };
             Refusal {
@@ -47,13 +47,13 @@ impl Sources {
     }
 
     /// The project of `entry` and the modules it reaches.
-    pub fn project_of(&self, entry: Arc<Module>) -> Project {
+    pub(super) fn project_of(&self, entry: Arc<Module>) -> Project {
         Project::for_entry(&self.root, entry, &|path| self.module(path).ok())
     }
 }
 
 /// Decodes and parses `bytes`.
-pub fn parse(path: &Path, bytes: &[u8]) -> Result<Arc<Module>, Refusal> {
+pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Arc<Module>, Refusal> {
     let file = SourceFile::from_bytes(path, bytes).map_err(|problem| problem.refusal())?;
     Module::parse(file).map(Arc::new).map_err(|problem| problem.refusal())
 }

@@ -8,7 +8,7 @@ use crate::verify::Workload;
 
 /// Why a text is no workload.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub enum WorkloadError {
+pub(super) enum WorkloadError {
     /// Unbalanced quotes.
     #[error("workload `{0}`: a quote is not closed")]
     Quotes(String),
@@ -36,7 +36,12 @@ pub enum WorkloadError {
 }
 
 /// Reads `text`, e.g. `python main.py --n 1000` or `pkg.mod:func`. Paths are relative to the project's root.
-pub fn parse(text: &str, inputs: Option<&str>, seed: u64, scale: f64) -> Result<Workload, WorkloadError> {
+pub(super) fn parse(
+    text: &str,
+    inputs: Option<&str>,
+    seed: u64,
+    scale: f64,
+) -> Result<Workload, WorkloadError> {
     let words = shlex::split(text).ok_or_else(|| WorkloadError::Quotes(text.to_owned()))?;
     let unknown = || WorkloadError::Unknown(text.to_owned());
     let unsupported = |what| WorkloadError::Unsupported { text: text.to_owned(), what };
@@ -65,14 +70,6 @@ pub fn parse(text: &str, inputs: Option<&str>, seed: u64, scale: f64) -> Result<
             Ok(Workload::Script { path: PathBuf::from(first), arguments: arguments.to_vec() })
         }
         _ => Err(unknown()),
-    }
-}
-
-/// The script that a script workload starts.
-pub fn script_of(workload: &Workload) -> Option<&Path> {
-    match workload {
-        Workload::Script { path, .. } => Some(path),
-        Workload::Function { .. } => None,
     }
 }
 

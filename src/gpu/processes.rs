@@ -21,13 +21,12 @@ impl DeviceUse {
         self.device_open && self.driver_mapped
     }
 
-    /// What either of two looks saw.
+    /// The one of two processes, or two looks, that shows more. They are never added up: one process that has the
+    /// driver and another that has the device make no context.
     #[must_use]
-    pub fn or(self, other: Self) -> Self {
-        Self {
-            device_open: self.device_open || other.device_open,
-            driver_mapped: self.driver_mapped || other.driver_mapped,
-        }
+    pub fn more(self, other: Self) -> Self {
+        let rank = |seen: Self| (seen.is_complete(), seen.device_open, seen.driver_mapped);
+        if rank(other) > rank(self) { other } else { self }
     }
 }
 
@@ -65,6 +64,16 @@ mod tests {
         check("/dev/nvidia-uvm", false);
         check("/dev/nvidia", false);
         check("/home/me/dev/nvidia0", false);
+    }
+
+    #[test]
+    fn two_halves_make_no_whole() {
+        let device = DeviceUse { device_open: true, driver_mapped: false };
+        let driver = DeviceUse { device_open: false, driver_mapped: true };
+        let both = DeviceUse { device_open: true, driver_mapped: true };
+        assert_eq!(driver.more(device), device);
+        assert!(!device.more(driver).is_complete());
+        assert_eq!(device.more(both).more(driver), both);
     }
 
     #[test]

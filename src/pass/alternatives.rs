@@ -10,6 +10,9 @@ use super::holds::Test;
 pub(super) struct Alternative {
     /// The rule, as an index into the pass's rules.
     pub(super) rule_index: usize,
+    /// Its pattern and replacement as written.
+    pub(super) text: String,
+    pub(super) rewrite: Option<String>,
     /// What it matches.
     pub(super) pattern: Pattern,
     /// What it becomes, for rewrites.

@@ -33,9 +33,9 @@ pub(super) fn for_target(
         code: Some(ARGUMENT_UNSUPPORTED),
         message: format!("`{}` takes no {what} as `{path}` does", callable.target),
     };
-    let unpacks = rest.positional.iter().any(|it| it.is_starred_expr())
-        || rest.keywords.iter().any(|it| it.arg.is_none());
-    if unpacks && differs(callable) {
+    let hides_names = rest.keywords.iter().any(|it| it.arg.is_none());
+    let unpacks = hides_names || rest.positional.iter().any(|it| it.is_starred_expr());
+    if unpacks && differs(callable, hides_names) {
         return Err(unsupported("unpacked arguments".to_owned()));
     }
     let all_there = rest.positional.len() == rest.call.arguments.args.len();
@@ -66,15 +66,28 @@ pub(super) fn for_target(
     Ok(arguments)
 }
 
-/// True where arguments that can't be seen may mean something else to the target.
-fn differs(callable: &Callable) -> bool {
+/// True where arguments that `*` or `**` hide may mean something else to the target.
+fn differs(callable: &Callable, hides_names: bool) -> bool {
     if callable.ufunc {
         return false;
     }
-    let here = &callable.source_parameters;
-    let there = &callable.target_parameters;
-    here.len() != there.len()
-        || here.iter().zip(there).any(|(h, t)| h.name != t.name || h.kind != t.kind || default_changed(h, t))
+    let placed = |all: &[Parameter]| -> Vec<Parameter> {
+        all.iter().take_while(|it| it.takes_position() || it.kind == ParameterKind::Rest).cloned().collect()
+    };
+    let (here, there) = (placed(&callable.source_parameters), placed(&callable.target_parameters));
+    let moved = here.len() > there.len()
+        || here.iter().zip(&there).any(|(h, t)| {
+            (h.kind == ParameterKind::Rest) != (t.kind == ParameterKind::Rest)
+                || (h.name != t.name && !renamed(callable, h, t) && h.kind != ParameterKind::Rest)
+                || default_changed(h, t)
+        });
+    let lost = |it: &&Parameter| it.takes_name() && !takes_name(callable, &it.name);
+    let lacks = hides_names && callable.source_parameters.iter().any(|it| lost(&it));
+    let defaults = callable.source_parameters.iter().any(|source| {
+        let target = callable.target_parameters.iter().find(|it| it.name == source.name);
+        target.is_some_and(|target| default_changed(source, target))
+    });
+    moved || lacks || defaults
 }
 
 /// Given by position, does the argument stay so, or what name must it have? The error says what the target lacks.

@@ -7,7 +7,8 @@ use ruff_text_size::{Ranged, TextRange};
 use crate::kinds::Facts;
 use crate::names::Names;
 use crate::pattern::{
-    Captures, Extent, Lookup, Piece, Refused, Rendered, Shape, Site, Sought, nest, render, signature,
+    Captures, Extent, GoneCalls, Lookup, Piece, Refused, Rendered, Shape, Site, Sought, Template, nest,
+    render, signature,
 };
 use crate::reasons::Code;
 use crate::source::Module;
@@ -77,6 +78,7 @@ pub fn find_with<'a>(
         stack: Vec::new(),
         sought: Vec::new(),
         found: Vec::new(),
+        gone: GoneCalls::default(),
         misses: Vec::new(),
     };
     finder.visit_body(module.body());
@@ -104,6 +106,7 @@ struct Finder<'f, 'a> {
     stack: Vec<AnyNodeRef<'a>>,
     sought: Vec<usize>,
     found: Vec<Found<'a>>,
+    gone: GoneCalls,
     misses: Vec<NearMiss>,
 }
 
@@ -118,17 +121,18 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'_, 'a> {
     }
 
     fn visit_body(&mut self, body: &'a [Stmt]) {
+        walk_body(self, body);
         if self.pass.index.has_statements() {
-            for at in 0..body.len() {
+            for at in (0..body.len()).rev() {
                 self.at_statements(&body[at..]);
             }
         }
-        walk_body(self, body);
     }
 
     fn visit_expr(&mut self, expression: &'a Expr) {
-        self.at_expression(expression);
+        // From inside out: which calls inside a match go away decides whether its arguments may be moved.
         walk_expr(self, expression);
+        self.at_expression(expression);
     }
 }
 
@@ -219,6 +223,10 @@ impl<'a> Finder<'_, 'a> {
         }
         match self.build(alternative, captures, nodes, range) {
             Ok(found) => {
+                let call_free = alternative.template.as_ref().is_some_and(Template::is_call_free);
+                if call_free && nodes[0].is_expr_call() {
+                    self.gone.insert(range);
+                }
                 self.found.push(found);
                 true
             }
@@ -256,6 +264,7 @@ impl<'a> Finder<'_, 'a> {
                 text: self.module.text(),
                 tokens,
                 nodes,
+                gone: &self.gone,
                 indent: layout::indent_at(self.module.text(), statement),
                 unit: self.unit,
                 newline: self.newline,
@@ -304,7 +313,11 @@ impl<'a> Finder<'_, 'a> {
         Ok(())
     }
 
-    fn finish(self) -> (Vec<Match<'a>>, Vec<NearMiss>) {
+    fn finish(mut self) -> (Vec<Match<'a>>, Vec<NearMiss>) {
+        // Outer ones first; of two at one range, the outer one was found later.
+        self.found.reverse();
+        self.found.sort_by_key(|it| (it.matched.range.start(), std::cmp::Reverse(it.matched.range.end())));
+        self.misses.sort_by_key(|it| (it.range.start(), std::cmp::Reverse(it.range.end())));
         let extents: Vec<Extent> = self
             .found
             .iter()

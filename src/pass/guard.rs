@@ -192,57 +192,97 @@ impl Guard {
 
 impl Condition {
     fn new(guard: &str, spec: ConditionSpec, lists: &NameLists) -> Result<Self, GuardError> {
-        let named = |names: NamesSpec| match names {
-            NamesSpec::Here(names) => Ok(names.into_iter().collect()),
-            NamesSpec::List { names } => lists
-                .get(&names)
-                .cloned()
-                .ok_or_else(|| GuardError::UnknownList { guard: guard.to_owned(), list: names }),
-        };
-        let parsed = |patterns: Vec<String>| -> Result<Vec<Pattern>, GuardError> {
-            let parse = |pattern: String| {
-                Pattern::parse(&pattern).map_err(|error| GuardError::Pattern {
-                    guard: guard.to_owned(),
-                    pattern,
-                    error,
-                })
-            };
-            patterns.into_iter().map(parse).collect()
-        };
-        match spec {
-            ConditionSpec {
-                imports,
-                except,
-                subclass_of: None,
-                uses: None,
-                uses_none_of: None,
-                patterns,
-                unless,
-            } if !imports.is_empty() && patterns.is_empty() && unless.is_empty() => {
-                Ok(Self::Imports { modules: imports, except })
-            }
-            ConditionSpec {
-                imports,
-                except,
-                subclass_of: None,
-                uses: None,
-                uses_none_of: None,
-                patterns,
-                unless,
-            } if !patterns.is_empty() && imports.is_empty() && except.is_empty() => {
-                Ok(Self::Match { patterns: parsed(patterns)?, unless: parsed(unless)? })
-            }
-            ConditionSpec { imports, except, subclass_of, uses, uses_none_of, patterns, unless }
-                if [&imports, &except, &patterns, &unless].iter().all(|list| list.is_empty()) =>
-            {
-                match (subclass_of, uses, uses_none_of) {
-                    (Some(list), None, None) => named(list).map(Self::SubclassOf),
-                    (None, Some(list), None) => named(list).map(Self::Uses),
-                    (None, None, Some(list)) => named(list).map(Self::UsesNoneOf),
-                    _ => Err(GuardError::NotOneKey { guard: guard.to_owned() }),
-                }
-            }
-            _ => Err(GuardError::NotOneKey { guard: guard.to_owned() }),
+        let not_one_key = || GuardError::NotOneKey { guard: guard.to_owned() };
+        let ConditionSpec { imports, except, subclass_of, uses, uses_none_of, patterns, unless } = spec;
+        let keys = [
+            !imports.is_empty(),
+            subclass_of.is_some(),
+            uses.is_some(),
+            uses_none_of.is_some(),
+            !patterns.is_empty(),
+        ];
+        let astray =
+            (imports.is_empty() && !except.is_empty()) || (patterns.is_empty() && !unless.is_empty());
+        if keys.into_iter().filter(|given| *given).count() != 1 || astray {
+            return Err(not_one_key());
+        }
+        let named = |names| named(guard, names, lists);
+        match (subclass_of, uses, uses_none_of) {
+            (Some(list), ..) => named(list).map(Self::SubclassOf),
+            (_, Some(list), _) => named(list).map(Self::Uses),
+            (.., Some(list)) => named(list).map(Self::UsesNoneOf),
+            _ if patterns.is_empty() => Ok(Self::Imports { modules: imports, except }),
+            _ => Ok(Self::Match { patterns: parsed(guard, patterns)?, unless: parsed(guard, unless)? }),
+        }
+    }
+}
+
+fn named(guard: &str, names: NamesSpec, lists: &NameLists) -> Result<BTreeSet<String>, GuardError> {
+    match names {
+        NamesSpec::Here(names) => Ok(names.into_iter().collect()),
+        NamesSpec::List { names } => lists
+            .get(&names)
+            .cloned()
+            .ok_or_else(|| GuardError::UnknownList { guard: guard.to_owned(), list: names }),
+    }
+}
+
+fn parsed(guard: &str, patterns: Vec<String>) -> Result<Vec<Pattern>, GuardError> {
+    let parse = |pattern: String| {
+        Pattern::parse(&pattern).map_err(|error| GuardError::Pattern {
+            guard: guard.to_owned(),
+            pattern,
+            error,
+        })
+    };
+    patterns.into_iter().map(parse).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(condition: &str) -> Result<Guard, String> {
+        let text = format!(
+            "id: g\nsummary: s\neffect: refuse\nreason: GP401\nmessage: m\nany:\n  - {{{condition}}}\n"
+        );
+        let spec: GuardSpec = serde_saphyr::from_str(&text).map_err(|error| error.to_string())?;
+        let lists = NameLists::from([("known".to_owned(), BTreeSet::from(["a.b".to_owned()]))]);
+        Guard::new(spec, &lists).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_condition_has_one_key() {
+        for good in [
+            "imports: [torch]",
+            "imports: [cudf], except: [cudf.pandas]",
+            "subclass-of: [pandas.DataFrame]",
+            "uses: {names: known}",
+            "uses-none-of: {names: known}",
+            "match: [joblib.Parallel($$$)], unless: ['$_($$$, n_jobs=1)']",
+        ] {
+            assert!(check(good).is_ok(), "{good}: {:?}", check(good));
+        }
+        for wrong in [
+            "imports: []",
+            "imports: [torch], uses: [os.fork]",
+            "uses: [os.fork], except: [os]",
+            "imports: [torch], unless: [x.y]",
+            "except: [torch]",
+        ] {
+            assert!(check(wrong).unwrap_err().contains("exactly one"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn mistakes_name_the_guard() {
+        for (wrong, message) in [
+            ("uses: {names: nothing}", "guard `g`: there is no name list `nothing`"),
+            ("match: [f($X]", "guard `g`: `f($X`"),
+            ("importz: [torch]", "unknown field `importz`"),
+        ] {
+            let error = check(wrong).unwrap_err();
+            assert!(error.contains(message), "{wrong}: {error}");
         }
     }
 }

@@ -316,7 +316,15 @@ impl Loader<'_> {
                 self.check_template(template, &pattern, &tests, rewrite);
             }
             let rank = Rank { layer, weight: pattern.weight(), conditions };
-            self.alternatives.push(Alternative { rule_index, pattern, template, tests: tests.clone(), rank });
+            self.alternatives.push(Alternative {
+                rule_index,
+                text: pattern_text.value,
+                rewrite: rewrite.map(|it| it.value),
+                pattern,
+                template,
+                tests: tests.clone(),
+                rank,
+            });
         }
     }
 

@@ -3,27 +3,38 @@
 use ruff_python_ast::Expr;
 use ruff_python_ast::helpers::any_over_expr;
 use ruff_text_size::{Ranged, TextRange};
+use rustc_hash::FxHashSet;
 
 use super::matching::{Bound, Captures};
 use super::parse::{Pattern, Role};
 use super::render::Refused;
 
+/// The calls that other matches replace by what calls nothing, by their ranges.
+pub type GoneCalls = FxHashSet<TextRange>;
+
 /// True where evaluating `expression` may do more than yield a value.
-fn has_effects(expression: &Expr) -> bool {
-    any_over_expr(expression, |it| {
-        matches!(it, Expr::Call(_) | Expr::Await(_) | Expr::Yield(_) | Expr::YieldFrom(_) | Expr::Named(_))
+pub(super) fn has_effects(expression: &Expr, gone: &GoneCalls) -> bool {
+    any_over_expr(expression, |it| match it {
+        Expr::Call(call) => !gone.contains(&call.range()),
+        Expr::Await(_) | Expr::Yield(_) | Expr::YieldFrom(_) | Expr::Named(_) => true,
+        _ => false,
     })
 }
 
 /// Checks a replacement that evaluates the captures in `order`.
-pub(super) fn check(pattern: &Pattern, captures: &Captures<'_>, order: &[TextRange]) -> Result<(), Refused> {
+pub(super) fn check(
+    pattern: &Pattern,
+    captures: &Captures<'_>,
+    order: &[TextRange],
+    gone: &GoneCalls,
+) -> Result<(), Refused> {
     let mut effectful: Vec<TextRange> = Vec::new();
     for (name, role) in pattern.variables() {
         if role == Role::Statements {
             continue;
         }
         for expression in expressions(captures.get(name)) {
-            if has_effects(expression) {
+            if has_effects(expression, gone) {
                 effectful.push(expression.range());
             }
         }

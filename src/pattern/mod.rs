@@ -17,6 +17,7 @@ mod statements;
 mod template;
 
 pub use arguments::signature;
+pub use effects::GoneCalls;
 pub use errors::{PatternError, Problem, RESERVED_PREFIX};
 pub use gaps::piece_edits;
 pub use index::{Index, Sought};

@@ -7,7 +7,7 @@ use ruff_text_size::{Ranged, TextRange};
 
 use crate::reasons::Code;
 
-use super::effects;
+use super::effects::{self, GoneCalls};
 use super::matching::{Bound, Captures};
 use super::parse::{Pattern, Root};
 use super::split;
@@ -76,6 +76,8 @@ pub struct Site<'s, 'a> {
     pub tokens: &'s Tokens,
     /// The matched nodes: one expression, or statements.
     pub nodes: &'s [AnyNodeRef<'a>],
+    /// Calls inside the match that other matches do away with.
+    pub gone: &'s GoneCalls,
     /// The indentation of the matched statement.
     pub indent: &'s str,
     /// One level of indentation.
@@ -133,7 +135,7 @@ pub fn render<'a>(
             Out::Text(_) => None,
         })
         .collect();
-    effects::check(pattern, captures, &order)?;
+    effects::check(pattern, captures, &order, site.gone)?;
     split::parenthesise(&mut out, site.text, site.indent)?;
     let shape = shape(template, captures, &out);
     Ok(Rendered { pieces: merge(out), shape })

@@ -5,6 +5,7 @@ use ruff_python_ast::{ArgOrKeyword, Arguments, Expr, ExprCall};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use super::check::Checker;
+use super::effects::{GoneCalls, has_effects};
 use super::errors::{PatternError, Problem};
 use super::parse::{Pattern, Role, Root, is_path, parse_root, placeholder};
 use super::placeholder::{Encoded, Placeholder};
@@ -87,6 +88,14 @@ impl Template {
         let mut found = Vec::new();
         gather_paths(&self.parts, &mut found);
         found
+    }
+
+    /// True where it calls nothing itself.
+    pub fn is_call_free(&self) -> bool {
+        match &self.root {
+            Root::Expression(root) => !has_effects(root, &GoneCalls::default()),
+            Root::Statements(_) => false,
+        }
     }
 
     /// True where it is nothing but one path: a name for a name.

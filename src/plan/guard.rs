@@ -9,7 +9,7 @@ use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
 use super::unit::{Part, Surroundings, Unit, is_within, meanings};
-use crate::names::ModuleId;
+use crate::names::{ImportBinding, ImportTime, ModuleId, ScopeKind};
 use crate::pass::{Condition, Guard};
 use crate::pattern::{Lookup, Pattern};
 use crate::reasons::Place;
@@ -29,8 +29,8 @@ pub(super) type Findings = FxHashMap<(String, ModuleId), Arc<Vec<Finding>>>;
 /// What one condition found in one module.
 #[derive(Debug)]
 pub(super) enum Finding {
-    /// Places where it holds, with what was found there.
-    Hits(Vec<(Place, String)>),
+    /// Where it holds.
+    Hits(Vec<Found>),
     /// For a condition that holds where nothing is found.
     Absence {
         /// One of the names may be used here.
@@ -40,28 +40,42 @@ pub(super) enum Finding {
     },
 }
 
-/// The places where `guard` speaks in `unit`, sorted. What it finds in a module is kept in `known`.
+/// Something that a condition found.
+#[derive(Debug)]
+pub(super) struct Found {
+    place: Place,
+    /// What it is.
+    name: String,
+    /// When it runs.
+    when: ImportTime,
+}
+
+/// The places where `guard` speaks in `unit`, sorted. What a package that the program uses does in its functions does not
+/// count: the judge sees whether it happens. What it finds in a module is kept in `known`.
 pub(super) fn hits(guard: &Guard, unit: &Unit<'_>, known: &Mutex<Findings>) -> Vec<Hit> {
     let parts = unit.parts().iter();
     let findings: Vec<Arc<Vec<Finding>>> =
         parts.map(|part| look_up(guard, unit.around, part, known)).collect();
     let mut hits = BTreeSet::new();
     for at in 0..guard.conditions.len() {
-        let found: Vec<&Finding> = findings.iter().map(|of_module| &of_module[at]).collect();
-        for (place, name) in over_unit(&found) {
+        let found = findings.iter().map(|of_module| &of_module[at]);
+        for (place, name) in over_unit(unit, found) {
             hits.insert(Hit { place, message: guard.message.replace("{name}", &name) });
         }
     }
     hits.into_iter().collect()
 }
 
-/// What a condition says of the unit, from what it found in each module.
-fn over_unit(findings: &[&Finding]) -> Vec<(Place, String)> {
+/// What a condition says of the unit, from what it found in each of its modules.
+fn over_unit<'f>(unit: &Unit<'_>, findings: impl Iterator<Item = &'f Finding>) -> Vec<(Place, String)> {
     let mut hits = Vec::new();
     let mut absent = None;
-    for finding in findings {
+    for (part, finding) in unit.parts().iter().zip(findings) {
         match finding {
-            Finding::Hits(found) => hits.extend(found.iter().cloned()),
+            Finding::Hits(found) => {
+                let counted = found.iter().filter(|it| unit.runs(part, it.when));
+                hits.extend(counted.map(|it| (it.place.clone(), it.name.clone())));
+            }
             Finding::Absence { found: true, .. } => return Vec::new(),
             Finding::Absence { found: false, first_import } => {
                 absent = absent.or_else(|| first_import.clone());
@@ -114,13 +128,27 @@ impl Searched<'_> {
         self.part.module.place(node.start())
     }
 
+    /// `name`, found at `node`.
+    fn found(&self, node: impl Ranged, name: String) -> Found {
+        let names = self.part.names;
+        let mut scope = Some(names.scope_at(node.start()));
+        let mut when = ImportTime::Conditional;
+        while let Some(id) = scope {
+            if matches!(names.kind_of(id), ScopeKind::Function | ScopeKind::Lambda) {
+                when = ImportTime::Deferred;
+            }
+            scope = names.parent(id);
+        }
+        Found { place: self.place(node), name, when }
+    }
+
     /// The first meaning of the dotted name `expression` that `accepts` takes and that leads out of the project.
     fn meaning(&self, expression: &Expr, accepts: impl Fn(&str) -> bool) -> Option<String> {
         let mut found = meanings(self.part, expression).into_iter();
         found.find(|meaning| accepts(meaning) && !self.around.is_local(self.part, meaning))
     }
 
-    fn imports(&self, modules: &[String], except: &[String]) -> Vec<(Place, String)> {
+    fn imports(&self, modules: &[String], except: &[String]) -> Vec<Found> {
         let counts = |path: &str| {
             modules.iter().any(|it| is_within(path, it)) && !except.iter().any(|it| is_within(path, it))
         };
@@ -128,22 +156,27 @@ impl Searched<'_> {
         // round.
         let imports = self.around.library_imports(self.part);
         let imports = imports.filter(|import| counts(&import.module) && counts(&import.qualified));
-        imports.map(|import| (self.place(import.statement), import.module.clone())).collect()
+        let found = |import: &ImportBinding| Found {
+            place: self.place(import.statement),
+            name: import.module.clone(),
+            when: import.when,
+        };
+        imports.map(found).collect()
     }
 
-    fn subclasses(&self, classes: &BTreeSet<String>) -> Vec<(Place, String)> {
+    fn subclasses(&self, classes: &BTreeSet<String>) -> Vec<Found> {
         let bases = self.search.bases.iter().filter_map(|base| {
             let generic = base.as_subscript_expr().map_or(*base, |subscript| &subscript.value);
             let class = self.meaning(generic, |meaning| classes.contains(meaning))?;
-            Some((self.place(base), class))
+            Some(self.found(base, class))
         });
         bases.collect()
     }
 
-    fn uses(&self, names: &BTreeSet<String>) -> Vec<(Place, String)> {
+    fn uses(&self, names: &BTreeSet<String>) -> Vec<Found> {
         let uses = self.search.names.iter().filter_map(|mention| {
             let name = self.meaning(mention, |meaning| names.iter().any(|name| is_within(meaning, name)))?;
-            Some((self.place(mention), name))
+            Some(self.found(mention, name))
         });
         uses.collect()
     }
@@ -168,14 +201,14 @@ impl Searched<'_> {
         Finding::Absence { found, first_import }
     }
 
-    fn matches(&self, patterns: &[Pattern], unless: &[Pattern]) -> Vec<(Place, String)> {
+    fn matches(&self, patterns: &[Pattern], unless: &[Pattern]) -> Vec<Found> {
         let lookup = Lookup { names: self.part.names, table: None, sources: &[] };
         let any = |patterns: &[Pattern], expr| {
             patterns.iter().any(|it| it.match_expression(lookup, expr).is_some())
         };
         let all = self.search.all.iter();
         let found = all.filter(|expr| any(patterns, expr) && !any(unless, expr));
-        found.map(|expr| (self.place(expr), headline(self.part.module.slice(expr)))).collect()
+        found.map(|expr| self.found(expr, headline(self.part.module.slice(expr)))).collect()
     }
 }
 

@@ -172,3 +172,62 @@ fn matches(project: &Project, parts: &[Part<'_>], pass: &Pass, pinned: &Pinned) 
         .collect();
     rewrite::plan(pass, &files, pinned)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::pass::Registry;
+    use crate::source::{Module, SourceFile};
+
+    fn project(files: &[(&str, &str)]) -> Project {
+        let module = |(path, text): &(&str, &str)| {
+            let file = SourceFile::from_bytes(Path::new(path), text.as_bytes()).unwrap();
+            Arc::new(Module::parse(file).unwrap())
+        };
+        Project::load(Path::new(""), files.iter().map(module).collect())
+    }
+
+    fn edited(plan: &Plan) -> Vec<PathBuf> {
+        plan.edits.keys().cloned().collect()
+    }
+
+    #[test]
+    fn a_file_alone_keeps_to_itself() {
+        let project = project(&[
+            ("main.py", "import numpy as np\nimport steps\nprint(np.NaN, steps.x)\n"),
+            ("steps.py", "import numpy as np\nx = np.Inf\n"),
+        ]);
+        let pass = Registry::shipped().pass("numpy-modern").unwrap();
+        let planner = Planner::new(&project);
+        let unit = |entry: &str| edited(&planner.unit(Path::new(entry), &pass, &Pinned::new()));
+        let file = |entry: &str| edited(&planner.file(Path::new(entry), &pass, &Pinned::new()));
+        assert_eq!(unit("main.py"), [Path::new("main.py"), Path::new("steps.py")]);
+        assert_eq!(file("main.py"), [Path::new("main.py")]);
+        assert_eq!(file("steps.py"), [Path::new("steps.py")]);
+        assert_eq!(unit("nothing.py"), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn what_is_kept_between_units_changes_nothing() {
+        let project = project(&[
+            ("a.py", "import pandas as pd\nimport pool\nprint(pd.read_csv('a'), pool.run)\n"),
+            ("b.py", "import pandas as pd\nimport pool\nprint(pd.read_csv('b'), pool.run)\n"),
+            ("c.py", "import pandas as pd\nprint(pd.read_csv('c'))\n"),
+            (
+                "pool.py",
+                "import multiprocessing\ndef run(f, x):\n    return multiprocessing.Pool().map(f, x)\n",
+            ),
+        ]);
+        let pass = Registry::shipped().pass("pandas-to-cudf-pandas").unwrap();
+        let planner = Planner::new(&project);
+        for entry in ["a.py", "b.py", "c.py", "a.py", "c.py", "pool.py"] {
+            let kept = planner.unit(Path::new(entry), &pass, &Pinned::new());
+            let fresh = plan_unit(&project, Path::new(entry), &pass, &Pinned::new());
+            assert_eq!(format!("{kept:?}"), format!("{fresh:?}"), "{entry}");
+            assert_eq!(kept.changes.is_empty(), entry != "c.py", "{entry}");
+        }
+    }
+}

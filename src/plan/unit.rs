@@ -1,6 +1,7 @@
 //! A unit: a file with the project modules that it reaches, and what its imports and names lead to.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use ruff_python_ast::{Expr, Stmt};
@@ -128,6 +129,27 @@ impl<'s> Unit<'s> {
     /// The file that the unit is named after.
     pub(super) fn entry(&self) -> &Part<'s> {
         &self.parts[0]
+    }
+
+    /// True where `part` is a piece of the program that the entry starts. A package that lies elsewhere than beside the
+    /// entry is one that the program uses: what its functions do is an offer to whoever calls them.
+    pub(super) fn owns(&self, part: &Part<'_>) -> bool {
+        let entry = self.entry();
+        let package = self.around.package(part);
+        let folder = entry.module.file.path.parent().unwrap_or(Path::new(""));
+        package.is_none()
+            || package == self.around.package(entry)
+            || part.module.file.path.starts_with(folder)
+    }
+
+    /// True where an import of `part` that runs at `when` is one of the program's.
+    pub(super) fn runs(&self, part: &Part<'_>, when: ImportTime) -> bool {
+        match when {
+            ImportTime::Top | ImportTime::Conditional => true,
+            ImportTime::MainGuard => part.id == self.entry().id,
+            ImportTime::Deferred => self.owns(part),
+            ImportTime::TypeChecking => false,
+        }
     }
 }
 

@@ -84,7 +84,7 @@ impl<'a> Bench<'a> {
         self.run_count += 1;
         let mode = serde_json::to_value(order.mode).ok().and_then(|mode| mode.as_str().map(str::to_owned));
         let name = format!("{:03}-{}-{}", self.run_count, mode.unwrap_or_default(), order.role.key());
-        let sandbox = Sandbox::create(&order.side.tree, &self.work, self.rules)?;
+        let sandbox = Sandbox::create(&order.side.tree, &self.work, self.rules, self.interrupt)?;
         let ran_at = sandbox.project();
         let (stdout, stderr) = (self.log(&name, "stdout"), self.log(&name, "stderr"));
         let (ended, confined) = self.start(order, &sandbox, &stdout, &stderr)?;

@@ -59,6 +59,9 @@ pub enum JudgeError {
         /// The path.
         path: PathBuf,
     },
+    /// The user stopped the judge between two runs.
+    #[error("interrupted")]
+    Interrupted,
     /// The system refused something.
     #[error("{path}: {error}", path = .path.display())]
     Io {

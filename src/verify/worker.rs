@@ -41,8 +41,9 @@ mod tests {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("python/gpuport");
         let mut there: Vec<String> = std::fs::read_dir(folder)
             .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| name.ends_with(".py"))
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "py"))
+            .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
             .collect();
         there.sort();
         let embedded: Vec<&str> = WORKER_FILES.iter().map(|(name, _)| *name).collect();

@@ -514,6 +514,19 @@ fn a_port_to_the_gpu_needs_one() {
     }
 }
 
+/// Needs an environment with NumPy 1.x, named by `GPUPORT_TEST_OLD_PYTHON`.
+#[test]
+fn the_original_may_need_an_older_interpreter() {
+    let Some(old) = std::env::var_os("GPUPORT_TEST_OLD_PYTHON") else { return };
+    let module = "import numpy as np\ndef run(x):\n    return np.product(x[:5]), np.float_(x[0])\n";
+    let case = Case::function(module);
+    let before = Side { python: old.into(), ..case.side(&[]) };
+    let text = module.replace("np.product", "np.prod").replace("np.float_", "np.float64");
+    let after = case.side(&[("calc.py", &text)]);
+    let judgement = judge(&before, &after, &case.claim, &case.contract, case.options()).unwrap();
+    expect(&judgement, Verdict::Accepted, None);
+}
+
 #[test]
 fn a_missing_or_old_library_is_named_before_anything_runs() {
     let mut case = Case::script(SUM);

@@ -22,7 +22,7 @@ use crate::report::{RunReport, TreeOutcome, UnitReport};
 use crate::verify::{CopyRules, Finding, Verdict, codes};
 
 /// Runs the command.
-pub fn run(args: &ApplyArgs, printer: &Printer) -> Result<Exit> {
+pub(crate) fn run(args: &ApplyArgs, printer: &Printer) -> Result<Exit> {
     let settings = Settings::new(&args.paths, &args.passes.passes)?;
     super::recover(&settings.root, printer)?;
     if !args.dry_run {

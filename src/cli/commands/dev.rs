@@ -15,7 +15,7 @@ use super::super::start_threads;
 use crate::source;
 
 /// Runs the command.
-pub fn run(command: &DevCommand, printer: &Printer) -> Result<Exit> {
+pub(crate) fn run(command: &DevCommand, printer: &Printer) -> Result<Exit> {
     match command {
         DevCommand::Parse { paths, jobs } => parse(paths, *jobs, printer),
     }

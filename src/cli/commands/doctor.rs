@@ -59,7 +59,7 @@ struct Missing {
 }
 
 /// Prints what this machine has and lacks.
-pub fn run(args: &DoctorArgs, printer: &Printer) -> Result<Exit> {
+pub(crate) fn run(args: &DoctorArgs, printer: &Printer) -> Result<Exit> {
     let root = project::canonical(std::path::Path::new("."))?;
     let python = project::python_of(args.python.as_deref(), None, &root)?;
     let passes = passes::shipped()?;
@@ -76,7 +76,7 @@ pub fn run(args: &DoctorArgs, printer: &Printer) -> Result<Exit> {
 }
 
 /// The modules that the passes require, each once.
-pub fn modules(passes: &[std::sync::Arc<Pass>]) -> Vec<&str> {
+pub(crate) fn modules(passes: &[std::sync::Arc<Pass>]) -> Vec<&str> {
     let mut modules: Vec<&str> = passes
         .iter()
         .flat_map(|pass| &pass.target.requires)
@@ -88,7 +88,10 @@ pub fn modules(passes: &[std::sync::Arc<Pass>]) -> Vec<&str> {
 }
 
 /// The requirements of `pass` that `environment` doesn't satisfy, with what was found.
-pub fn unsatisfied(pass: &Pass, environment: &Environment) -> Vec<(Requirement, String, Option<String>)> {
+pub(crate) fn unsatisfied(
+    pass: &Pass,
+    environment: &Environment,
+) -> Vec<(Requirement, String, Option<String>)> {
     let requirements = pass.target.requires.iter().filter_map(|text| Some((Requirement::parse(text)?, text)));
     requirements
         .filter_map(|(requirement, text)| {

@@ -18,7 +18,7 @@ use crate::reasons::Code;
 use crate::report::{Reasons, Role, Style, explain};
 
 /// Prints the page of a code, or what each pass says of a line.
-pub fn run(args: &ExplainArgs, printer: &Printer) -> Result<Exit> {
+pub(crate) fn run(args: &ExplainArgs, printer: &Printer) -> Result<Exit> {
     let text = match place(&args.what) {
         Some((path, line_number)) => line(&path, line_number, args, printer.out_style())?,
         None => code(&args.what, printer.out_style())?,

@@ -1,13 +1,13 @@
 //! One file a command.
 
-pub mod apply;
-pub mod dev;
-pub mod doctor;
-pub mod explain;
-pub mod passes;
-pub mod scan;
+pub(super) mod apply;
+pub(super) mod dev;
+pub(super) mod doctor;
+pub(super) mod explain;
+pub(super) mod passes;
+pub(super) mod scan;
 mod show;
-pub mod undo;
+pub(super) mod undo;
 
 use std::path::Path;
 

@@ -12,18 +12,18 @@ use super::super::exit::Exit;
 use super::super::passes::{id_of, registry};
 use super::super::printer::Printer;
 use super::super::project;
-use crate::pass::{Action, Device, Goal, Layer, Pass, PassFile};
+use crate::pass::{Goal, Pass, json_schema, manual};
 use crate::plan::check_examples;
 use crate::report::{Role, Style};
 
 /// Runs the command.
-pub fn run(command: &PassesCommand, printer: &Printer) -> Result<Exit> {
+pub(crate) fn run(command: &PassesCommand, printer: &Printer) -> Result<Exit> {
     let style = printer.out_style();
     match command {
         PassesCommand::List => printer.out(list(&named(&[])?, style).as_bytes()),
         PassesCommand::Show { pass } => {
             for pass in named(std::slice::from_ref(pass))? {
-                printer.out(show(&pass, style).as_bytes());
+                printer.out(manual(&pass).as_bytes());
             }
         }
         PassesCommand::Check { passes } => {
@@ -32,8 +32,7 @@ pub fn run(command: &PassesCommand, printer: &Printer) -> Result<Exit> {
         }
         PassesCommand::Test { passes } => return test(&named(passes)?, printer),
         PassesCommand::Schema => {
-            let schema = schemars::schema_for!(PassFile);
-            printer.out((serde_json::to_string_pretty(&schema)? + "\n").as_bytes());
+            printer.out((serde_json::to_string_pretty(&json_schema())? + "\n").as_bytes());
         }
     }
     Ok(Exit::Done)
@@ -68,74 +67,9 @@ fn list(passes: &[Arc<Pass>], style: Style) -> String {
     ordered.iter().fold(String::new(), |mut out, pass| {
         let padding = " ".repeat(width - pass.id.len());
         let name = style.paint(Role::Strong, &pass.id);
-        let _ = writeln!(out, "{name}{padding}  {:<11}  {}", layer(pass.layer), pass.summary);
+        let _ = writeln!(out, "{name}{padding}  {:<11}  {}", pass.layer.name(), pass.summary);
         out
     })
-}
-
-/// A pass's manual page.
-fn show(pass: &Pass, style: Style) -> String {
-    let mut out = format!("{}: {}\n\n", style.paint(Role::Strong, &pass.id), pass.summary);
-    if !pass.doc.trim().is_empty() {
-        let _ = writeln!(out, "{}\n", pass.doc.trim());
-    }
-    let goal = match pass.goal {
-        Goal::Speed => "equal results, and faster",
-        Goal::Compatibility => "equal results",
-    };
-    let device = match pass.target.device {
-        Device::Cpu => "any machine",
-        Device::Cuda => "a machine with an NVIDIA GPU",
-    };
-    let _ = writeln!(out, "layer     {}\njudged    for {goal}, on {device}", layer(pass.layer));
-    if !pass.target.requires.is_empty() {
-        let _ = writeln!(out, "requires  {}", pass.target.requires.join(", "));
-    }
-    let guards: Vec<&str> = pass.guards.iter().map(|guard| guard.id.as_str()).collect();
-    if !guards.is_empty() {
-        let _ = writeln!(out, "guards    {}", guards.join(", "));
-    }
-    let _ = writeln!(out, "file      {}\n\n{}", pass.origin.display(), style.paint(Role::Strong, "Rules"));
-    for rule in &pass.rules {
-        let what = match rule.action {
-            Action::Rewrite => "rewrites",
-            Action::Activate => "switches on",
-            Action::Advise => "advises",
-            Action::Keep => "keeps",
-        };
-        let reason = rule.reason.as_ref().map(|code| format!(" ({code})")).unwrap_or_default();
-        let note =
-            rule.note.as_deref().or(rule.advice.as_deref()).map(|text| format!(": {}", one_line(text)));
-        let _ = writeln!(
-            out,
-            "  {} {what}{reason}{}",
-            style.paint(Role::Code, &rule.id),
-            note.unwrap_or_default()
-        );
-    }
-    for (index, example) in pass.examples.iter().enumerate() {
-        let title = example.title.clone().unwrap_or_else(|| format!("Example {}", index + 1));
-        let _ = write!(out, "\n{}\n{}", style.paint(Role::Strong, &title), indented(&example.before));
-        match &example.after {
-            Some(after) => {
-                let _ = write!(out, "  becomes\n{}", indented(after));
-            }
-            None => out.push_str("  stays\n"),
-        }
-    }
-    out
-}
-
-fn layer(layer: Layer) -> &'static str {
-    match layer {
-        Layer::Accelerator => "accelerator",
-        Layer::Native => "native",
-        Layer::Kernel => "kernel",
-    }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn indented(text: &str) -> String {

@@ -12,7 +12,7 @@ use super::{set_threads, show, warn_about};
 use crate::report::{self, Reasons, RunReport};
 
 /// Plans all files and prints what came of it.
-pub fn run(args: &ScanArgs, printer: &Printer) -> Result<Exit> {
+pub(crate) fn run(args: &ScanArgs, printer: &Printer) -> Result<Exit> {
     let settings = Settings::new(&args.paths, &args.passes.passes)?;
     if let Some(jobs) = args.jobs {
         set_threads(jobs)?;

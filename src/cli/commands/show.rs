@@ -17,7 +17,7 @@ use crate::report::{self, ChangeReport, Reasons, RunReport, UnitReport};
 use crate::verify::{Finding, Verdict, codes};
 
 /// Plans the script at `entry` with the modules it reaches, pass after pass.
-pub fn plan_script(sources: &mut Sources, entry: &Path, passes: &[Arc<Pass>]) -> Result<Planned> {
+pub(super) fn plan_script(sources: &mut Sources, entry: &Path, passes: &[Arc<Pass>]) -> Result<Planned> {
     let mut planned = Planned::default();
     let mut working = sources.clone();
     let mut file = FilePlan::default();
@@ -43,13 +43,13 @@ pub fn plan_script(sources: &mut Sources, entry: &Path, passes: &[Arc<Pass>]) ->
 }
 
 /// A planned file, as a unit that nobody asked to verify.
-pub fn unverified(path: PathBuf, plan: FilePlan) -> UnitReport {
+pub(super) fn unverified(path: PathBuf, plan: FilePlan) -> UnitReport {
     let verdict = if plan.changes.is_empty() { Verdict::Accepted } else { Verdict::Unverified };
     with_changes(unit_report(path, verdict), plan)
 }
 
 /// A planned file that no workload reaches.
-pub fn unreached(path: PathBuf, plan: FilePlan) -> UnitReport {
+pub(super) fn unreached(path: PathBuf, plan: FilePlan) -> UnitReport {
     let finding = Finding {
         code: codes::NEVER_RAN,
         message: "no workload exercises this file, so its changes are not verified and not written"
@@ -72,7 +72,7 @@ fn with_changes(mut unit: UnitReport, plan: FilePlan) -> UnitReport {
 }
 
 /// Prints a run of `apply`.
-pub fn run(run: &RunReport, patch: &Patch, args: &ApplyArgs, printer: &Printer) {
+pub(super) fn run(run: &RunReport, patch: &Patch, args: &ApplyArgs, printer: &Printer) {
     match args.format {
         Format::Json => printer.out(report::json(run).as_bytes()),
         Format::Sarif => printer.out(report::sarif(run, Reasons::shipped()).as_bytes()),

@@ -9,7 +9,7 @@ use super::super::project;
 use crate::diff::{self, NoSteps, RunId};
 
 /// Restores the files of the run asked for, or of the last applied one.
-pub fn run(args: &UndoArgs, printer: &Printer) -> Result<Exit> {
+pub(crate) fn run(args: &UndoArgs, printer: &Printer) -> Result<Exit> {
     let root = project::root_of(std::slice::from_ref(&args.root))?;
     let run = match &args.run {
         Some(text) => match RunId::parse(text) {

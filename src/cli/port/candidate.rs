@@ -13,7 +13,7 @@ use crate::verify::{ChangedLines, Side, Tree};
 
 /// A plan turned into files.
 #[derive(Debug, Clone)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// The changes made.
     pub changes: Vec<Change>,
     /// The new bytes by path, relative to the root.
@@ -22,7 +22,7 @@ pub struct Candidate {
 
 impl Candidate {
     /// The files that `plan` makes of `sources`. A file that no longer parses is a bug of gpuport's, and an error.
-    pub fn new(sources: &Sources, plan: &Plan) -> Result<Self> {
+    pub(crate) fn new(sources: &Sources, plan: &Plan) -> Result<Self> {
         let mut files = BTreeMap::new();
         for (path, edits) in &plan.edits {
             let module = sources.module(path).map_err(|refusal| anyhow::anyhow!("{}", refusal.message))?;
@@ -41,14 +41,14 @@ impl Candidate {
     }
 
     /// The candidate as one side of a comparison.
-    pub fn side(&self, sources: &Sources, python: &Path) -> Side {
+    pub(crate) fn side(&self, sources: &Sources, python: &Path) -> Side {
         let mut overlay = sources.overlay.clone();
         overlay.extend(self.files.clone());
         Side { tree: Tree { root: sources.root.clone(), overlay }, python: python.to_owned() }
     }
 
     /// The changed lines in the candidate's text, by the change whose region they began in.
-    pub fn changed_lines(&self, sources: &Sources) -> Result<Vec<ChangedLines>> {
+    pub(crate) fn changed_lines(&self, sources: &Sources) -> Result<Vec<ChangedLines>> {
         let mut all = Vec::new();
         for (path, after) in &self.files {
             let before = sources.bytes(path)?;
@@ -67,7 +67,7 @@ impl Candidate {
 }
 
 /// The files that differ between disk and `sources`, as changes to apply.
-pub fn changes_between(root: &Path, sources: &Sources) -> Result<Vec<FileChange>> {
+pub(crate) fn changes_between(root: &Path, sources: &Sources) -> Result<Vec<FileChange>> {
     let mut changes = Vec::new();
     for (path, after) in &sources.overlay {
         let before = std::fs::read(root.join(path)).with_context(|| path.display().to_string())?;
@@ -80,7 +80,7 @@ pub fn changes_between(root: &Path, sources: &Sources) -> Result<Vec<FileChange>
 
 impl Candidate {
     /// SHA-256 of the patch from `sources` to this candidate.
-    pub fn patch_sha256(&self, sources: &Sources) -> Result<String> {
+    pub(crate) fn patch_sha256(&self, sources: &Sources) -> Result<String> {
         let mut changes = Vec::new();
         for (path, after) in &self.files {
             changes.push(FileChange::new(path, sources.bytes(path)?, after.clone()));

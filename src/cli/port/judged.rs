@@ -22,7 +22,7 @@ use crate::verify::{
 const SEARCH_BUDGET: u32 = 6;
 
 /// What judging needs beside the unit.
-pub struct Judging<'a> {
+pub(crate) struct Judging<'a> {
     /// The passes, in the order they are tried.
     pub passes: &'a [Arc<Pass>],
     /// The interpreter of candidates, and of the original where no other is named.
@@ -52,7 +52,7 @@ struct Decision {
 }
 
 /// Ports `unit` and lays what was accepted over `sources`.
-pub fn port_unit(unit: &Unit, sources: &mut Sources, judging: &Judging<'_>) -> Result<UnitReport> {
+pub(crate) fn port_unit(unit: &Unit, sources: &mut Sources, judging: &Judging<'_>) -> Result<UnitReport> {
     let mut report = UnitReport {
         unit: unit.name.clone(),
         path: unit.entry.clone(),

@@ -6,7 +6,7 @@ mod planned;
 mod said;
 mod units;
 
-pub use candidate::{Candidate, changes_between};
-pub use judged::{Judging, port_unit};
-pub use planned::{FilePlan, Planned, plan_files};
-pub use units::{Unit, Work, discover, work_of};
+pub(super) use candidate::{Candidate, changes_between};
+pub(super) use judged::{Judging, port_unit};
+pub(super) use planned::{FilePlan, Planned, plan_files};
+pub(super) use units::{Unit, Work, discover, work_of};

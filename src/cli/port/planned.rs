@@ -16,7 +16,7 @@ use crate::source::Module;
 
 /// What planning came to.
 #[derive(Debug, Default)]
-pub struct Planned {
+pub(crate) struct Planned {
     /// By file: the changes, what was left, and advice. Files with none of these are absent.
     pub files: BTreeMap<PathBuf, FilePlan>,
     /// New bytes by file.
@@ -27,7 +27,7 @@ pub struct Planned {
 
 /// What planning came to for one file.
 #[derive(Debug, Default)]
-pub struct FilePlan {
+pub(crate) struct FilePlan {
     /// The changes.
     pub changes: Vec<Change>,
     /// What was left as it was.
@@ -37,7 +37,7 @@ pub struct FilePlan {
 }
 
 /// Plans `passes` one after the other over all `files` of `sources`.
-pub fn plan_files(sources: &Sources, files: &[PathBuf], passes: &[Arc<Pass>]) -> Result<Planned> {
+pub(crate) fn plan_files(sources: &Sources, files: &[PathBuf], passes: &[Arc<Pass>]) -> Result<Planned> {
     let parsed: Vec<_> = files.par_iter().map(|path| sources.module(path)).collect();
     let mut planned = Planned::default();
     let mut modules: Vec<Arc<Module>> = Vec::with_capacity(parsed.len());

@@ -13,7 +13,7 @@ use crate::verify::Workload;
 
 /// A file with what exercises it.
 #[derive(Debug, Clone)]
-pub struct Unit {
+pub(crate) struct Unit {
     /// What people call it.
     pub name: String,
     /// Where it begins, relative to the root.
@@ -24,7 +24,7 @@ pub struct Unit {
 
 /// What a run has to do.
 #[derive(Debug)]
-pub struct Work {
+pub(crate) struct Work {
     /// Units that can be judged.
     pub units: Vec<Unit>,
     /// Files that no workload begins in.
@@ -35,7 +35,7 @@ pub struct Work {
 
 /// The work for `paths`: scripts given by path are their own workloads, configured workloads exercise what they start,
 /// and a workload of the command line exercises the one file given.
-pub fn work_of(settings: &Settings, args: &ApplyArgs) -> Result<Work> {
+pub(crate) fn work_of(settings: &Settings, args: &ApplyArgs) -> Result<Work> {
     let found = discover(settings, &args.paths)?;
     let mut by_entry: BTreeMap<PathBuf, Vec<Exercise>> = BTreeMap::new();
     let asked = args.workload.is_some();
@@ -65,7 +65,7 @@ pub fn work_of(settings: &Settings, args: &ApplyArgs) -> Result<Work> {
 }
 
 /// The Python files under `paths`, without those that the configuration leaves out.
-pub fn discover(settings: &Settings, paths: &[PathBuf]) -> Result<Discovered> {
+pub(crate) fn discover(settings: &Settings, paths: &[PathBuf]) -> Result<Discovered> {
     let options = DiscoverOptions { exclude: settings.config.exclude.clone(), stubs: false };
     Ok(source::discover(&settings.root, paths, &options)?)
 }

@@ -46,7 +46,8 @@ impl<'a> Inference<'_, 'a> {
         }
         let kind = self.of_returns(&entry.returns, &seen);
         // What is drawn from a given collection may be anything.
-        let chosen = entry.returns == Returns::Draw && seen.operands.first().is_some_and(|it| !it.is_number());
+        let chosen =
+            entry.returns == Returns::Draw && seen.operands.first().is_some_and(|it| !it.is_number());
         self.with_dtype(kind, &seen, entry.elements.filter(|_| !chosen))
     }
 
@@ -211,7 +212,9 @@ impl<'a> Inference<'_, 'a> {
         let Kind::Array(array) = kind else { return kind };
         let dtype = match (seen.given("dtype").map(|it| self.dtype(it)), elements) {
             // What is no array of numbers can't be told by its dtype alone.
-            (Some(Dtype::Any), _) | (Some(_), _) if array.dtype == Dtype::Unsupported && seen.receiver.is_none() => {
+            (Some(Dtype::Any), _) | (Some(_), _)
+                if array.dtype == Dtype::Unsupported && seen.receiver.is_none() =>
+            {
                 Dtype::Unsupported
             }
             (Some(dtype), _) => dtype,

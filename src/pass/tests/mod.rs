@@ -3,6 +3,7 @@
 mod errors;
 mod imports;
 mod matching;
+mod properties;
 mod rewriting;
 mod shipped;
 

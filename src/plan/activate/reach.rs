@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::names::{ImportBinding, ImportTime, ModuleId};
+use crate::names::{ImportBinding, ModuleId};
 use crate::pass::Activation;
 use crate::plan::unit::{Unit, is_within};
 
@@ -40,19 +40,13 @@ impl<'u> Reach<'u> {
         !self.activation.quiet.contains(root) && !behind()
     }
 
-    /// True where any module of the unit imports the library itself. What a package imports in its functions, for a
-    /// program that only uses the package, is an offer and no need: it does not count.
+    /// True where any module of the unit imports the library itself. What a package that the program uses imports in its
+    /// functions is an offer and no need: it does not count.
     pub(super) fn reaches(&self) -> bool {
-        let around = self.unit.around;
-        let package = around.package(self.unit.entry());
-        self.unit.parts().iter().any(|part| {
-            let own = around.package(part).is_none_or(|it| Some(it) == package);
-            let counts = |import: &&ImportBinding| match import.when {
-                ImportTime::Deferred => own,
-                ImportTime::MainGuard => part.id == self.unit.entry().id,
-                _ => true,
-            };
-            around.library_imports(part).filter(counts).any(|import| self.names_library(import))
+        let unit = self.unit;
+        unit.parts().iter().any(|part| {
+            let mut imports = unit.around.library_imports(part);
+            imports.any(|import| unit.runs(part, import.when) && self.names_library(import))
         })
     }
 

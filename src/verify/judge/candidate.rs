@@ -112,7 +112,7 @@ impl Trial<'_, '_> {
         let Some(baseline) = &self.judge.baseline else { return Ok(None) };
         let (mut before, mut noise) = (baseline.first.capture(), baseline.second.capture());
         let after = run.capture();
-        if !after.dir.exists() {
+        if !run.captured {
             // The run was made without looking inside: then only what was seen from outside is compared.
             for side in [&mut before, &mut noise] {
                 side.dir = side.dir.with_extension("none");

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::trial::{Answer, Trial, end_of};
+use crate::gpu::DeviceUse;
 use crate::verify::evidence::ChangeCoverage;
 use crate::verify::protocol::{Activity, Calls, Covered, Device, Mode, Outcome};
 use crate::verify::run::{Role, Run};
@@ -11,6 +12,8 @@ use crate::verify::{Verdict, codes};
 
 /// Fewer kernels than this are no evidence: one can be launched for show.
 const LEAST_KERNELS: u64 = 2;
+/// A context alone takes several times as much device memory. Asking the driver for its devices takes none.
+const LEAST_CONTEXT_BYTES: u64 = 32 << 20;
 
 impl Trial<'_, '_> {
     /// Runs the candidate under a tracer. A change of which no line ran was not verified by anything.
@@ -65,12 +68,12 @@ impl Trial<'_, '_> {
         if let Some(verdict) = self.candidate_failed(&run) {
             return Ok(Some(verdict));
         }
-        let seen = opened_device(&run) || self.captured.as_ref().is_some_and(opened_device);
+        let seen = used_device(&run) || self.captured.as_ref().is_some_and(used_device);
         let answer = run.outcome.as_ref().ok().and_then(|outcome| {
             if seen {
                 idle_device(outcome)
             } else {
-                Some("no process of the candidate opened the GPU".to_owned())
+                Some("no process of the candidate was seen to use the GPU".to_owned())
             }
         });
         let accelerators =
@@ -87,8 +90,11 @@ impl Trial<'_, '_> {
     }
 }
 
-fn opened_device(run: &Run) -> bool {
-    run.ended.observed.device_use.is_some_and(crate::gpu::DeviceUse::is_complete)
+/// Whether the judge saw a process of `run` use the device: open, with the driver mapped, and memory taken.
+fn used_device(run: &Run) -> bool {
+    let observed = &run.ended.observed;
+    observed.device_use.is_some_and(DeviceUse::is_complete)
+        && observed.device_memory_bytes.is_none_or(|bytes| bytes >= LEAST_CONTEXT_BYTES)
 }
 
 /// The lines of one change that can run, and those that did.

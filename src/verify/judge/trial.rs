@@ -81,9 +81,19 @@ impl<'j, 'a> Trial<'j, 'a> {
         ];
         let mut verdict = Verdict::Accepted;
         for question in questions {
-            if let Some(answer) = question(&mut self)? {
-                verdict = answer;
-                break;
+            match question(&mut self) {
+                Ok(None) => {}
+                Ok(Some(answer)) => {
+                    verdict = answer;
+                    break;
+                }
+                Err(JudgeError::Interrupted) => {
+                    self.interrupted = true;
+                    verdict =
+                        self.decide(Verdict::Inconclusive, codes::INTERRUPTED, "stopped between two runs");
+                    break;
+                }
+                Err(error) => return Err(error),
             }
         }
         self.finish(verdict)

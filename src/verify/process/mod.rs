@@ -270,7 +270,7 @@ impl<'a> Running<'a> {
         let now = if seen.is_complete() {
             seen
         } else {
-            self.family.below().into_iter().map(device_use).fold(seen, DeviceUse::or)
+            self.family.below().into_iter().map(device_use).fold(seen, DeviceUse::more)
         };
         if now.is_complete() && self.observed.device_seconds.is_none() {
             self.observed.device_seconds = Some(self.start.elapsed().as_secs_f64());

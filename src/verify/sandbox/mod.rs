@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 pub(super) use self::confine::Confinement;
 use self::copy::copy;
@@ -116,19 +117,29 @@ pub(super) struct Sandbox {
 
 impl Sandbox {
     /// Copies `tree` with its replaced files into the active folder of `work`.
-    pub(super) fn create(tree: &Tree, work: &WorkFolder, rules: &CopyRules) -> Result<Self, JudgeError> {
+    pub(super) fn create(
+        tree: &Tree,
+        work: &WorkFolder,
+        rules: &CopyRules,
+        interrupt: &AtomicBool,
+    ) -> Result<Self, JudgeError> {
         let root = work.active();
         remove(&root)?;
         let plan = scan(&tree.root, &[work.hidden()], rules)?;
-        Self::fill(&root, &plan, &tree.overlay)
+        Self::fill(&root, &plan, &tree.overlay, interrupt)
     }
 
-    fn fill(root: &Path, plan: &Plan, overlay: &BTreeMap<PathBuf, Vec<u8>>) -> Result<Self, JudgeError> {
+    fn fill(
+        root: &Path,
+        plan: &Plan,
+        overlay: &BTreeMap<PathBuf, Vec<u8>>,
+        interrupt: &AtomicBool,
+    ) -> Result<Self, JudgeError> {
         fs::create_dir(root).map_err(|error| JudgeError::io(root, error))?;
         let mut sandbox = Self { root: root.to_owned(), manifest: Manifest::default() };
         let temporary = sandbox.temporary();
         fs::create_dir(&temporary).map_err(|error| JudgeError::io(&temporary, error))?;
-        copy(plan, &sandbox.project())?;
+        copy(plan, &sandbox.project(), interrupt)?;
         for (path, bytes) in overlay {
             overlay_file(&sandbox.project(), path, bytes)?;
         }

@@ -27,7 +27,12 @@ impl Project {
     fn copy(&self, overlay: &[(&str, &str)]) -> Result<Sandbox, JudgeError> {
         let overlay =
             overlay.iter().map(|(path, text)| (PathBuf::from(path), text.as_bytes().to_vec())).collect();
-        Sandbox::create(&Tree { root: self.root(), overlay }, &self.work, &CopyRules::default())
+        Sandbox::create(
+            &Tree { root: self.root(), overlay },
+            &self.work,
+            &CopyRules::default(),
+            &AtomicBool::new(false),
+        )
     }
 }
 
@@ -78,7 +83,12 @@ fn patterns_leave_out_and_take_along() {
     let tree = Tree { root: project.root(), overlay: BTreeMap::new() };
     let copy = |exclude: &[&str]| {
         let exclude = exclude.iter().map(|pattern| (*pattern).to_owned()).collect();
-        Sandbox::create(&tree, &project.work, &CopyRules { exclude, ..CopyRules::default() })
+        Sandbox::create(
+            &tree,
+            &project.work,
+            &CopyRules { exclude, ..CopyRules::default() },
+            &AtomicBool::new(false),
+        )
     };
     let sandbox = copy(&["*.bin", "/notes.txt", "!node_modules"]).unwrap();
     assert_eq!(files(&sandbox.project()), ["main.py", "node_modules/used.json", "raw/small.csv"]);
@@ -137,10 +147,21 @@ fn too_much_is_refused_with_the_largest_files() {
     let project = Project::new(&[("small", "x"), ("large", "xxxxxxxxxxxxxxxxxxxxxx")]);
     let tree = Tree { root: project.root(), overlay: BTreeMap::new() };
     let rules = CopyRules { max_bytes: 10, ..CopyRules::default() };
-    let error = Sandbox::create(&tree, &project.work, &rules).unwrap_err();
+    let error = Sandbox::create(&tree, &project.work, &rules, &AtomicBool::new(false)).unwrap_err();
     assert!(error.to_string().contains("exclude") && error.to_string().contains("large"), "{error}");
     let rules = CopyRules { max_files: 1, ..CopyRules::default() };
-    assert!(matches!(Sandbox::create(&tree, &project.work, &rules), Err(JudgeError::TooLarge { .. })));
+    assert!(matches!(
+        Sandbox::create(&tree, &project.work, &rules, &AtomicBool::new(false)),
+        Err(JudgeError::TooLarge { .. })
+    ));
+}
+
+#[test]
+fn an_interrupt_ends_copying() {
+    let project = Project::new(&[("main.py", ""), ("other.py", "")]);
+    let tree = Tree { root: project.root(), overlay: BTreeMap::new() };
+    let result = Sandbox::create(&tree, &project.work, &CopyRules::default(), &AtomicBool::new(true));
+    assert!(matches!(result, Err(JudgeError::Interrupted)));
 }
 
 #[test]

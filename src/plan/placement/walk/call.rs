@@ -434,7 +434,8 @@ impl Walk<'_, '_> {
             return self.note(whole, reason, format!("`{name}` makes an array of a kind that no device has"));
         }
         if let Verdict::Host(found) = self.view.verdict(whole) {
-            let rule = &self.ground().pass.rules[self.ground().matches.get(self.view.source, found).rule_index];
+            let rule =
+                &self.ground().pass.rules[self.ground().matches.get(self.view.source, found).rule_index];
             if let Some(reason) = rule.reason.clone().filter(|_| on_device) {
                 let why = rule.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
                 self.note(whole, reason, format!("`{name}` stays on the host{why}"));
