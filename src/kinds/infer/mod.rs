@@ -3,6 +3,7 @@
 mod annotation;
 mod builtin;
 mod call;
+mod dtype;
 mod expr;
 mod index;
 mod returns;

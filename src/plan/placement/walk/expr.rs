@@ -106,6 +106,12 @@ impl Walk<'_, '_> {
                 self.subscript(expression, it, side);
             }
             Expr::Call(it) => self.call(expression, it, side, want),
+            _ => self.rarer_parts(expression),
+        }
+    }
+
+    fn rarer_parts(&mut self, expression: &Expr) {
+        match expression {
             Expr::FString(it) => self.interpolated(it),
             Expr::Dict(it) => {
                 for item in &it.items {

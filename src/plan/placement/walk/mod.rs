@@ -6,6 +6,7 @@ mod call;
 mod cross;
 mod expr;
 mod iterate;
+mod library;
 mod stmt;
 
 use std::collections::BTreeMap;
