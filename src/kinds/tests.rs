@@ -103,7 +103,7 @@ np.array(['a', 'b'])  # array unsupported
 np.zeros_like(np.ones((n, n)))  # array2
 x, y = np.mgrid[0:n, 0:n]
 x  # array2
-np.asarray(unknown)  # array
+np.asarray(unknown)  # array?
 np.array([1, None], dtype=object)  # array unsupported
 ",
     );
@@ -212,7 +212,7 @@ def never_called(q):
     q  # unknown
     np.sin(q)  # unknown
     q = np.asarray(q)
-    q  # array
+    q  # array?
 
 def passed(f):
     f(np.ones(3))  # array1

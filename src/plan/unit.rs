@@ -74,7 +74,7 @@ impl<'p> Surroundings<'p> {
     }
 
     /// The top-level package that `part` belongs to, where it belongs to one.
-    fn package(&self, part: &Part<'_>) -> Option<&str> {
+    pub(super) fn package(&self, part: &Part<'_>) -> Option<&str> {
         let dotted = self.project.dotted(part.id);
         let (package, inside) = dotted.split_once('.').unwrap_or((dotted, ""));
         (!inside.is_empty() || self.project.is_package(part.id)).then_some(package)

@@ -3,6 +3,7 @@
 mod annotation;
 mod builtin;
 mod call;
+mod dtype;
 mod expr;
 mod index;
 mod returns;
@@ -303,7 +304,11 @@ impl<'p, 'a> Inference<'p, 'a> {
     fn seen_argument(&self, expression: &Expr) -> Kind {
         match expression {
             Expr::Starred(it) => self.seen(&it.value).element(),
-            _ => self.seen(expression).clone(),
+            // A function takes a file's contents for an array.
+            _ => match self.seen(expression) {
+                Kind::Loaded => Kind::ARRAY,
+                kind => kind.clone(),
+            },
         }
     }
 
