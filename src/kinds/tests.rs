@@ -327,3 +327,20 @@ np.bincount(which, weights=power.ravel(), minlength=8)  # array1
 ",
     );
 }
+
+/// A variable put into itself has no deepest kind, and doubling it would take exponential time.
+#[test]
+fn nesting_ends_somewhere() {
+    let text = "def grow(x, steps):
+    for _ in range(steps):
+        x = ((x, x), [x, {'a': x}])
+    return [grow(x, steps - 1), x]
+y = grow(1, 5)
+for _ in range(9):
+    y = (y, [y, y])
+";
+    let (module, names) = parse(text);
+    let table = table();
+    let source = Source { module: &module, names: &names, dotted: "m".to_owned(), role: Role::Script };
+    infer(&Program::build(vec![source], &table, Vec::new()));
+}

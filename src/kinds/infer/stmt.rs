@@ -166,7 +166,7 @@ impl<'a> Inference<'_, 'a> {
     fn give_back(&mut self, kind: &Kind) {
         self.release(kind);
         let at = self.region.0 as usize;
-        let joined = self.kinds.returns[at].join(kind);
+        let joined = self.kinds.returns[at].join(&kind.within(super::MAX_DEPTH));
         if joined != self.kinds.returns[at] {
             self.kinds.returns[at] = joined;
             self.changed = true;
