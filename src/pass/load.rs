@@ -1,23 +1,19 @@
 //! From a pass file's text to a checked pass.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::api::Table;
-use crate::names::is_builtin;
-use crate::pattern::{Index, Pattern, PatternError, Template};
+use crate::pattern::Index;
 use crate::reasons::Code;
 
-use super::activation::Activation;
-use super::alternatives::{Alternative, Rank, is_tie};
+use super::alternatives::{Alternative, is_tie};
 use super::errors::{FileError, FileErrors};
-use super::holds::{self, Test};
 use super::library::Library;
-use super::located::{Located, offset_in_file};
+use super::located::Located;
 use super::schema::{ExampleEntry, PassFile, RuleEntry, SCHEMA};
-use super::{Action, Device, Example, Goal, Layer, Pass, Rule, Target};
+use super::{Device, Example, Goal, Layer, Pass, Rule, Target};
 
 /// Reads and checks the pass in `text`. `origin` names its file for people.
 pub fn load(text: &str, origin: &Path, library: &Library) -> Result<Pass, FileErrors> {
@@ -32,12 +28,13 @@ pub fn load(text: &str, origin: &Path, library: &Library) -> Result<Pass, FileEr
     }
 }
 
-struct Loader<'l> {
-    text: &'l str,
-    library: &'l Library,
+/// A pass on its way in.
+pub(super) struct Loader<'l> {
+    pub(super) text: &'l str,
+    pub(super) library: &'l Library,
+    pub(super) rules: Vec<Rule>,
+    pub(super) alternatives: Vec<Alternative>,
     errors: Vec<FileError>,
-    rules: Vec<Rule>,
-    alternatives: Vec<Alternative>,
 }
 
 /// What a pass extends contributes, or nothing.
@@ -47,7 +44,7 @@ struct Base {
 }
 
 impl Loader<'_> {
-    fn error(&mut self, error: FileError) {
+    pub(super) fn error(&mut self, error: FileError) {
         self.errors.push(error);
     }
 
@@ -252,7 +249,7 @@ impl Loader<'_> {
         guards
     }
 
-    fn code(&mut self, code: &Located<String>) -> Code {
+    pub(super) fn code(&mut self, code: &Located<String>) -> Code {
         if !self.library.knows_reason(&code.value) {
             let message = format!("`{}` is not in patterns/reasons.yaml", code.value);
             self.error(FileError::at(code.bytes.clone(), message));
@@ -277,175 +274,6 @@ impl Loader<'_> {
             advises: example.advises.as_ref().map(|it| it.value.clone()),
             bytes: example.before.bytes.clone(),
         })
-    }
-
-    fn rule(&mut self, entry: &Located<RuleEntry>, layer: u32) {
-        let rule = &entry.value;
-        let Some(action) = self.action(rule) else { return };
-        let reason = rule.reason.as_ref().map(|code| self.code(code));
-        let activation = rule.activate.as_ref().and_then(|it| self.activation(it));
-        let rule_index = self.rules.len();
-        self.rules.push(Rule {
-            id: rule.id.value.clone(),
-            action,
-            place: rule.place,
-            safety: rule.safety,
-            reason,
-            note: rule.note.clone(),
-            advice: rule.advise.as_ref().map(|it| it.value.clone()),
-            activation,
-        });
-        let tests = match rule.condition.as_ref().map(|it| holds::compile(it, &self.library.lists)) {
-            Some(Ok(tests)) => tests,
-            Some(Err((message, bytes))) => {
-                self.error(FileError::at(bytes.unwrap_or_else(|| rule.id.bytes.clone()), message));
-                return;
-            }
-            None => Vec::new(),
-        };
-        let conditions = tests.iter().map(Test::count).sum();
-        let matched: Vec<(Located<String>, Option<Located<String>>)> = match &rule.pattern {
-            Some(patterns) => patterns.all().into_iter().map(|it| (it, rule.rewrite.clone())).collect(),
-            None => rule.rename.0.iter().map(|(from, to)| (from.clone(), Some(to.clone()))).collect(),
-        };
-        for (pattern_text, rewrite) in matched {
-            let Some(pattern) = self.pattern(&pattern_text) else { continue };
-            self.check_conditions(rule, &pattern);
-            let template = rewrite.as_ref().and_then(|it| self.template(it, &pattern));
-            if let (Some(template), Some(rewrite)) = (&template, &rewrite) {
-                self.check_template(template, &pattern, &tests, rewrite);
-            }
-            let rank = Rank { layer, weight: pattern.weight(), conditions };
-            self.alternatives.push(Alternative {
-                rule_index,
-                text: pattern_text.value,
-                rewrite: rewrite.map(|it| it.value),
-                pattern,
-                template,
-                tests: tests.clone(),
-                rank,
-            });
-        }
-    }
-
-    /// What the rule does; it must do one thing.
-    fn action(&mut self, rule: &RuleEntry) -> Option<Action> {
-        let given = [
-            (rule.rewrite.is_some(), Action::Rewrite),
-            (!rule.rename.0.is_empty(), Action::Rewrite),
-            (rule.activate.is_some(), Action::Activate),
-            (rule.advise.is_some(), Action::Advise),
-        ];
-        let actions: Vec<Action> =
-            given.into_iter().filter(|(given, _)| *given).map(|(_, action)| action).collect();
-        let needs_match = rule.rename.0.is_empty() && rule.activate.is_none();
-        let problem = match actions.as_slice() {
-            [] if rule.reason.is_none() && rule.place.is_none() => Some(
-                "the rule does nothing: it needs `rewrite`, `rename`, `activate`, `advise`, `place` or a `reason`",
-            ),
-            [_, _, ..] => Some("a rule does one thing: `rewrite`, `rename`, `activate` or `advise`"),
-            _ if needs_match && rule.pattern.is_none() => Some("the rule has no `match`"),
-            _ if !needs_match && rule.pattern.is_some() => {
-                Some("`match` doesn't go with `rename` or `activate`")
-            }
-            _ => None,
-        };
-        if let Some(problem) = problem {
-            self.error(FileError::at(rule.id.bytes.clone(), problem));
-            return None;
-        }
-        Some(actions.first().copied().unwrap_or(Action::Keep))
-    }
-
-    fn activation(&mut self, entry: &Located<super::ActivateSpec>) -> Option<Activation> {
-        let spec = &entry.value;
-        let mut quiet = BTreeSet::new();
-        for list in &spec.quiet {
-            match self.library.lists.get(list) {
-                Some(names) => quiet.extend(names.iter().cloned()),
-                None => {
-                    let message = format!("there is no name list `{list}` in patterns/");
-                    self.error(FileError::at(entry.bytes.clone(), message));
-                }
-            }
-        }
-        let mut behind = Vec::new();
-        for pass in &spec.after {
-            match self.library.switch_of(pass) {
-                Some(module) => behind.push(module),
-                None => {
-                    let message = format!("there is no pass `{pass}` that activates anything");
-                    self.error(FileError::at(entry.bytes.clone(), message));
-                }
-            }
-        }
-        match Activation::new(spec, quiet, behind) {
-            Ok(activation) => Some(activation),
-            Err(message) => {
-                self.error(FileError::at(entry.bytes.clone(), format!("`statement`: {message}")));
-                None
-            }
-        }
-    }
-
-    fn pattern(&mut self, text: &Located<String>) -> Option<Pattern> {
-        match Pattern::parse(&text.value) {
-            Ok(pattern) => Some(pattern),
-            Err(error) => {
-                self.pattern_error(text, &error);
-                None
-            }
-        }
-    }
-
-    fn template(&mut self, text: &Located<String>, pattern: &Pattern) -> Option<Template> {
-        match Template::parse(&text.value, pattern) {
-            Ok(template) => Some(template),
-            Err(error) => {
-                self.pattern_error(text, &error);
-                None
-            }
-        }
-    }
-
-    fn pattern_error(&mut self, text: &Located<String>, error: &PatternError) {
-        let at = |offset: u32| offset_in_file(self.text, &text.bytes, &text.value, offset as usize);
-        let start = at(error.range.start().into());
-        let bytes: Range<usize> = start..at(error.range.end().into()).max(start);
-        self.error(FileError::at(bytes, error.problem.to_string()));
-    }
-
-    fn check_conditions(&mut self, rule: &RuleEntry, pattern: &Pattern) {
-        let Some(condition) = &rule.condition else { return };
-        for name in condition.names() {
-            if pattern.role(&name.value).is_none() {
-                let message = format!("`${}` is not bound by the pattern", name.value);
-                self.error(FileError::at(name.bytes.clone(), message));
-            }
-        }
-    }
-
-    fn check_template(
-        &mut self,
-        template: &Template,
-        pattern: &Pattern,
-        tests: &[Test],
-        rewrite: &Located<String>,
-    ) {
-        let statement = tests.iter().find_map(Test::usage) == Some(super::condition::Usage::Statement);
-        if template.is_statements() && !pattern.is_statements() && !statement {
-            let message = "an expression can't become a statement";
-            self.error(
-                FileError::at(rewrite.bytes.clone(), message)
-                    .with_hint("with `where: {as: statement}` the rule matches only whole statements"),
-            );
-        }
-        for (path, whole) in template.paths() {
-            if whole && !path.contains('.') && !is_builtin(&path) {
-                let message = format!("`{path}` is neither a builtin nor a dotted path of a module");
-                self.error(FileError::at(rewrite.bytes.clone(), message));
-            }
-        }
     }
 }
 

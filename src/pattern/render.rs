@@ -1,14 +1,14 @@
 //! From a replacement and what its metavariables stand for to pieces of new text and original text that stays.
 
-use ruff_python_ast::token::{Tokens, parenthesized_range};
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal};
-use ruff_python_ast::{AnyNodeRef, Expr, ExprRef};
+use ruff_python_ast::token::Tokens;
+use ruff_python_ast::{AnyNodeRef, Expr};
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::reasons::Code;
 
 use super::effects::{self, GoneCalls};
 use super::matching::{Bound, Captures};
+use super::parentheses::{outer_range, outer_range_at};
 use super::parse::{Pattern, Root};
 use super::split;
 use super::template::{Argument, Part, PathPart, Template};
@@ -21,6 +21,16 @@ pub enum Piece {
     Text(String),
     /// Original text that stays (with whatever edits fall inside).
     Kept(TextRange),
+}
+
+impl Piece {
+    /// The range that stays; `None` for new text.
+    pub fn kept(&self) -> Option<TextRange> {
+        match self {
+            Self::Kept(range) => Some(*range),
+            Self::Text(_) => None,
+        }
+    }
 }
 
 /// Why a match can't be replaced.
@@ -354,7 +364,7 @@ impl<'a> Renderer<'_, '_, 'a> {
                 previous = None;
                 continue;
             };
-            let range = parenthesised(self.site, *range);
+            let range = outer_range_at(self.site, *range);
             if let Some(last) = previous
                 && before.is_empty()
                 && self.adjacent(last, range)
@@ -396,78 +406,5 @@ fn stays_whole(expression: &Expr) -> bool {
         Expr::Generator(generator) => generator.parenthesized,
         Expr::Slice(_) | Expr::Yield(_) | Expr::YieldFrom(_) | Expr::Named(_) | Expr::Starred(_) => false,
         _ => true,
-    }
-}
-
-/// The range of `expression` with the parentheses around it, if there are any.
-pub(super) fn outer_range(site: Site<'_, '_>, expression: &Expr) -> TextRange {
-    let target = ExprRef::from(expression);
-    let mut finder = ParentFinder { target: target.into(), stack: Vec::new(), parent: None };
-    for node in site.nodes {
-        node.visit_source_order_from(&mut finder);
-    }
-    finder
-        .parent
-        .and_then(|parent| parenthesized_range(target, parent, site.tokens))
-        .unwrap_or_else(|| expression.range())
-}
-
-/// The argument at `range` with the parentheses around it, if there are any.
-fn parenthesised(site: Site<'_, '_>, range: TextRange) -> TextRange {
-    struct Finder<'a> {
-        range: TextRange,
-        found: Option<&'a Expr>,
-    }
-    impl<'a> SourceOrderVisitor<'a> for Finder<'a> {
-        fn visit_expr(&mut self, expression: &'a Expr) {
-            if expression.range() == self.range {
-                self.found.get_or_insert(expression);
-            } else if expression.range().contains_range(self.range) {
-                ruff_python_ast::visitor::source_order::walk_expr(self, expression);
-            }
-        }
-    }
-    let mut finder = Finder { range, found: None };
-    for node in site.nodes {
-        node.visit_source_order_from(&mut finder);
-    }
-    finder.found.map_or(range, |expression| outer_range(site, expression))
-}
-
-struct ParentFinder<'a> {
-    target: AnyNodeRef<'a>,
-    stack: Vec<AnyNodeRef<'a>>,
-    parent: Option<AnyNodeRef<'a>>,
-}
-
-impl<'a> SourceOrderVisitor<'a> for ParentFinder<'a> {
-    fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
-        if node.ptr_eq(self.target) {
-            self.parent = self.stack.last().copied();
-        }
-        self.stack.push(node);
-        if self.parent.is_none() && node.range().contains_range(self.target.range()) {
-            TraversalSignal::Traverse
-        } else {
-            TraversalSignal::Skip
-        }
-    }
-
-    fn leave_node(&mut self, _node: AnyNodeRef<'a>) {
-        self.stack.pop();
-    }
-}
-
-/// Visits a node and everything below it.
-trait VisitFrom<'a> {
-    fn visit_source_order_from<V: SourceOrderVisitor<'a>>(self, visitor: &mut V);
-}
-
-impl<'a> VisitFrom<'a> for AnyNodeRef<'a> {
-    fn visit_source_order_from<V: SourceOrderVisitor<'a>>(self, visitor: &mut V) {
-        if visitor.enter_node(self).is_traverse() {
-            self.visit_source_order(visitor);
-        }
-        visitor.leave_node(self);
     }
 }

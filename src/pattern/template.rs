@@ -7,6 +7,7 @@ use ruff_text_size::{Ranged, TextRange, TextSize};
 use super::check::Checker;
 use super::effects::{GoneCalls, has_effects};
 use super::errors::{PatternError, Problem};
+use super::matching::{Bound, Captures};
 use super::parse::{Pattern, Role, Root, is_path, parse_root, placeholder};
 use super::placeholder::{Encoded, Placeholder};
 
@@ -96,6 +97,22 @@ impl Template {
             Root::Expression(root) => !has_effects(root, &GoneCalls::default()),
             Root::Statements(_) => false,
         }
+    }
+
+    /// The path that it is, where it is nothing but one, with its metavariables as bound.
+    pub fn path_with(&self, captures: &Captures<'_>) -> Option<String> {
+        let [Part::Path(path)] = self.parts.as_slice() else { return None };
+        let names: Option<Vec<&str>> = path
+            .iter()
+            .map(|part| match part {
+                PathPart::Literal(name) => Some(name.as_str()),
+                PathPart::Variable(name) => match captures.get(name)? {
+                    Bound::Component(text) => Some(text.as_str()),
+                    _ => None,
+                },
+            })
+            .collect();
+        Some(names?.join("."))
     }
 
     /// True where it is nothing but one path: a name for a name.

@@ -4,6 +4,7 @@ mod errors;
 mod imports;
 mod matching;
 mod properties;
+mod registry;
 mod rewriting;
 mod shipped;
 
@@ -11,7 +12,7 @@ use std::path::Path;
 
 use ruff_python_ast::Expr;
 
-use super::{FindOptions, Library, Pass, edits_of, find_with, load};
+use super::{FindOptions, Library, Needs, Pass, edits_of, find_with, load, renamed_imports};
 use crate::kinds::{Facts, KindName};
 use crate::names::{Names, NoExports};
 use crate::pass::Action;
@@ -90,7 +91,10 @@ fn apply(pass: &Pass, text: &str) -> String {
         find_with(pass, &module, &names, &ByName, FindOptions { aliases: None, explain: false });
     let rewrites: Vec<_> =
         matches.iter().filter(|it| pass.rules[it.rule_index].action == Action::Rewrite).collect();
-    let edits = edits_of(&module, &names, &rewrites).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+    let mut needs = Needs::default();
+    renamed_imports(pass, &module, &names, &matches).into_iter().for_each(|it| needs.add(it.need));
+    let edits =
+        edits_of(&module, &names, &rewrites, &needs).unwrap_or_else(|error| panic!("{text:?}: {error}"));
     let result = edits.apply(module.text());
     parse(&result);
     result
