@@ -178,6 +178,10 @@ pub enum Returns {
     Accumulate,
     /// An array whose shape is the first argument.
     Shape,
+    /// An array whose shape is the parameter `shape`, or all arguments of `*shape`.
+    Reshape,
+    /// An array of one rank more than the first operand.
+    Deeper,
     /// What `numpy.array` makes of its first argument.
     Nested,
     /// Always an array, of this rank where it is known.
@@ -202,14 +206,14 @@ pub enum Returns {
     Python,
     /// A Python boolean (a 0-d array on the device).
     Truth,
-    /// As [`Reduction`](Self::Reduction), but a Python number where no axis is left.
-    Count,
     /// As [`Scalar`](Self::Scalar) for numbers, an array for arrays: `numpy.float32(x)`.
     Number,
     /// An array for each slice given, stacked: `numpy.mgrid[0:2, 0:3]`.
     Grid,
     /// The first argument.
     Same,
+    /// A scalar for one matrix, an array for a stack of them.
+    PerMatrix,
     /// As [`Reduction`](Self::Reduction), with an axis more for each axis of the quantiles asked for.
     Quantile,
     /// An array or a scalar.
@@ -218,6 +222,8 @@ pub enum Returns {
     Tuple(Vec<Returns>),
     /// A sequence of arrays.
     List,
+    /// A sequence of index arrays, or of integers for an integer.
+    Indices,
     /// Random draws: an array where `size` is given, else like the arguments.
     Draw,
     /// Random draws whose sizes are the arguments; a scalar without any.

@@ -185,6 +185,28 @@ impl Kind {
         }
     }
 
+    /// This with what lies deeper than `depth` containers forgotten. A variable that is put into itself in a loop would
+    /// otherwise have ever deeper kinds, and a tuple of two of them kinds of exponential size.
+    pub fn within(&self, depth: u32) -> Self {
+        let Some(inner) = depth.checked_sub(1) else {
+            return if self.is_container() { Self::Unknown } else { self.clone() };
+        };
+        match self {
+            Self::Tuple(elements) => Self::Tuple(elements.iter().map(|it| it.within(inner)).collect()),
+            Self::List(element) => Self::list(element.within(inner)),
+            Self::Dict(element) => Self::Dict(Arc::new(element.within(inner))),
+            Self::Record(fields) => {
+                let within = fields.iter().map(|(name, it)| (name.clone(), it.within(inner)));
+                Self::Record(Arc::new(within.collect()))
+            }
+            _ => self.clone(),
+        }
+    }
+
+    fn is_container(&self) -> bool {
+        matches!(self, Self::Tuple(_) | Self::List(_) | Self::Dict(_) | Self::Record(_))
+    }
+
     /// True for numbers of Python or NumPy.
     pub fn is_number(&self) -> bool {
         matches!(self, Self::Python | Self::Numpy | Self::Number)

@@ -36,6 +36,8 @@ pub struct PathId(pub u32);
 pub enum Role {
     /// It is run: nobody calls its functions but the program itself.
     Script,
+    /// Only the script and its other helpers import it: the program has all callers of its functions.
+    Helper,
     /// Others may import it: its public functions have callers that nobody sees.
     Library,
     /// Tests and inputs: read, never changed.

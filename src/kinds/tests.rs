@@ -103,7 +103,7 @@ np.array(['a', 'b'])  # array unsupported
 np.zeros_like(np.ones((n, n)))  # array2
 x, y = np.mgrid[0:n, 0:n]
 x  # array2
-np.asarray(unknown)  # array
+np.asarray(unknown)  # array?
 np.array([1, None], dtype=object)  # array unsupported
 ",
     );
@@ -212,7 +212,7 @@ def never_called(q):
     q  # unknown
     np.sin(q)  # unknown
     q = np.asarray(q)
-    q  # array
+    q  # array?
 
 def passed(f):
     f(np.ones(3))  # array1
@@ -326,4 +326,21 @@ which  # array1 int
 np.bincount(which, weights=power.ravel(), minlength=8)  # array1
 ",
     );
+}
+
+/// A variable put into itself has no deepest kind, and doubling it would take exponential time.
+#[test]
+fn nesting_ends_somewhere() {
+    let text = "def grow(x, steps):
+    for _ in range(steps):
+        x = ((x, x), [x, {'a': x}])
+    return [grow(x, steps - 1), x]
+y = grow(1, 5)
+for _ in range(9):
+    y = (y, [y, y])
+";
+    let (module, names) = parse(text);
+    let table = table();
+    let source = Source { module: &module, names: &names, dotted: "m".to_owned(), role: Role::Script };
+    infer(&Program::build(vec![source], &table, Vec::new()));
 }

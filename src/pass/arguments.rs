@@ -157,6 +157,8 @@ fn changed_defaults(callable: &Callable, call: &ExprCall) -> Vec<RestArgument> {
 fn default_changed(source: &Parameter, target: &Parameter) -> bool {
     match (source.default.as_deref(), target.default.as_deref()) {
         (Some(here), Some(there)) => here != there && here != "..." && there != "...",
+        // What the target must be given.
+        (Some(here), None) => here != "...",
         _ => false,
     }
 }

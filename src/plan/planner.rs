@@ -110,11 +110,21 @@ impl<'p> Planner<'p> {
         let is_script = script::role(entry.module, entry.names, &pass.source_modules, is_part)
             == script::Role::Script
             && !self.around.is_part_of_another(entry);
+        let helps = |part: &Part<'_>| {
+            let importers = self.around.project.importers(part.id);
+            let inside = importers.iter().all(|id| parts.iter().any(|it| it.id == *id));
+            is_script && inside && self.around.package(part).is_none()
+        };
         let sources = parts.iter().enumerate().map(|(index, part)| Source {
             module: part.module,
             names: part.names,
             dotted: self.around.project.dotted(part.id).to_owned(),
-            role: if index == 0 && is_script { kinds::Role::Script } else { kinds::Role::Library },
+            role: match index {
+                0 if is_script => kinds::Role::Script,
+                0 => kinds::Role::Library,
+                _ if helps(part) => kinds::Role::Helper,
+                _ => kinds::Role::Library,
+            },
         });
         let host_tables: Vec<&Table> = pass.kinds.as_deref().into_iter().collect();
         placement::plan(pass, sources.collect(), &host_tables, pinned)

@@ -142,7 +142,7 @@ class ndarray:  # noqa: N801 - CuPy's own name
 
     def sort(self, axis: int = -1, kind: Any = None) -> None:
         _kind(kind)
-        self._array.sort(axis=axis)
+        self._array.sort(axis=axis, kind="stable")
 
     def get_inner(self) -> Any:
         return self._array
@@ -309,6 +309,8 @@ def _function(name: str, source: Any, sig: inspect.Signature, arrays: set[int], 
                 raise TypeError(f"{name}: a device array where a host value is needed")
         _kind(kwargs.get("kind"))
         plain = tuple(_unwrap(x) for x in args)
+        if name in ("numpy.sort", "numpy.argsort"):
+            kwargs["kind"] = "stable"
         try:
             with _np.errstate(all="ignore"):
                 result = source(*plain, **{k: _unwrap(v) for k, v in kwargs.items()})
@@ -377,6 +379,8 @@ def _method(name: str, sig: inspect.Signature) -> Callable[..., Any]:
             if isinstance(value, _np.ndarray):
                 raise TypeError(f"{name}: Unsupported type {type(value)}")
         _kind(kwargs.get("kind"))
+        if name == "argsort":
+            kwargs["kind"] = "stable"
         result = getattr(self._array, name)(*[_unwrap(x) for x in args], **{k: _unwrap(v) for k, v in kwargs.items()})
         out = kwargs.get("out")
         return out if isinstance(out, ndarray) else _wrap(result)

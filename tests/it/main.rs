@@ -4,3 +4,4 @@
 mod apply;
 mod capture;
 mod judge;
+mod ported;

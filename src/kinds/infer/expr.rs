@@ -76,24 +76,15 @@ impl<'a> Inference<'_, 'a> {
             }
             Expr::NoneLiteral(_) => Kind::Nothing,
             Expr::EllipsisLiteral(_) => Kind::Plain,
-            Expr::ListComp(it) => {
-                self.generators(&it.generators);
-                Kind::list(self.value(&it.elt))
-            }
-            Expr::SetComp(it) => {
-                self.generators(&it.generators);
-                Kind::list(self.value(&it.elt))
-            }
-            Expr::Generator(it) => {
-                self.generators(&it.generators);
-                Kind::list(self.value(&it.elt))
-            }
+            Expr::ListComp(it) => self.comprehension(&it.generators, &it.elt),
+            Expr::SetComp(it) => self.comprehension(&it.generators, &it.elt),
+            Expr::Generator(it) => self.comprehension(&it.generators, &it.elt),
             Expr::DictComp(it) => {
-                self.generators(&it.generators);
+                let value = self.comprehension(&it.generators, &it.value);
                 if let Some(key) = &it.key {
                     self.value(key);
                 }
-                Kind::Dict(self.value(&it.value).into())
+                Kind::Dict(value.element().into())
             }
             Expr::Starred(it) => self.value(&it.value),
             Expr::Slice(it) => {
@@ -137,6 +128,11 @@ impl<'a> Inference<'_, 'a> {
         for element in it.format_spec.iter().flat_map(|spec| spec.elements.iter()) {
             self.interpolation(element);
         }
+    }
+
+    fn comprehension(&mut self, generators: &'a [Comprehension], element: &'a Expr) -> Kind {
+        self.generators(generators);
+        Kind::list(self.value(element))
     }
 
     fn generators(&mut self, generators: &'a [Comprehension]) {

@@ -3,6 +3,7 @@
 mod annotation;
 mod builtin;
 mod call;
+mod dtype;
 mod expr;
 mod index;
 mod returns;
@@ -15,6 +16,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::kind::Kind;
 use super::program::{ClassId, Definition, Program, RegionId, SlotId, SourceId, node};
+
+/// Containers in containers are told apart down to this depth.
+const MAX_DEPTH: u32 = 6;
 
 /// How often a variable's kind may grow before it counts as unknown: chains in the lattice are short unless tuples
 /// nest without end.
@@ -216,9 +220,10 @@ impl<'p, 'a> Inference<'p, 'a> {
     fn update(&mut self, slot: SlotId, kind: &Kind) {
         // What a file holds is an array unless it is used as a mapping.
         let kind = match kind {
-            Kind::Loaded if !self.program.slot(slot).text_index => &Kind::ARRAY,
-            other => other,
+            Kind::Loaded if !self.program.slot(slot).text_index => Kind::ARRAY,
+            other => other.within(MAX_DEPTH),
         };
+        let kind = &kind;
         let old = &self.kinds.slots[slot.0 as usize];
         if *kind == Kind::Never || old == kind {
             return;
@@ -282,7 +287,7 @@ impl<'p, 'a> Inference<'p, 'a> {
     /// Adds a possibility to an attribute of a class's instances.
     fn update_field(&mut self, class: ClassId, name: &str, kind: &Kind) {
         let field = self.fields.entry((class, name.to_owned())).or_default();
-        let joined = field.join(kind);
+        let joined = field.join(&kind.within(MAX_DEPTH));
         if *field != joined {
             *field = joined;
             self.changed = true;
@@ -303,7 +308,11 @@ impl<'p, 'a> Inference<'p, 'a> {
     fn seen_argument(&self, expression: &Expr) -> Kind {
         match expression {
             Expr::Starred(it) => self.seen(&it.value).element(),
-            _ => self.seen(expression).clone(),
+            // A function takes a file's contents for an array.
+            _ => match self.seen(expression) {
+                Kind::Loaded => Kind::ARRAY,
+                kind => kind.clone(),
+            },
         }
     }
 

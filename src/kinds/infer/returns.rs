@@ -3,10 +3,10 @@
 use ruff_python_ast::{Expr, ExprCall};
 
 use super::Inference;
+use super::dtype::literal_dtype;
 use crate::api::{Callable, Elements, HostCallable, Parameter, Returns};
 use crate::kinds::arguments::{argument, arguments};
 use crate::kinds::kind::{Array, Dtype, Kind};
-use crate::kinds::program::Ref;
 
 /// A call whose arguments have been looked at.
 struct Seen<'c> {
@@ -71,11 +71,16 @@ impl<'a> Inference<'_, 'a> {
         match returns {
             Returns::Elementwise | Returns::Number => elementwise(&seen.operands),
             Returns::Like => like(seen.operands.first()),
-            Returns::Accumulate => match (seen.receiver.is_some(), seen.given("axis")) {
-                (_, None) => Kind::rank(1),
-                _ => like(seen.operands.first()),
+            Returns::Accumulate => match seen.given("axis").filter(|it| !it.is_none_literal_expr()) {
+                None => Kind::rank(1),
+                Some(_) => like(seen.operands.first()),
             },
             Returns::Shape => self.shape(seen),
+            Returns::Reshape => self.reshaped(seen),
+            Returns::Deeper => match seen.operands.first().and_then(nested_rank) {
+                Some(rank) => Kind::rank(rank + 1),
+                None => Kind::ARRAY,
+            },
             Returns::Nested => match nested(seen.operands.first()) {
                 Kind::Array(array) if array.dtype == Dtype::Any => {
                     let first = seen.call.arguments.args.first();
@@ -92,11 +97,18 @@ impl<'a> Inference<'_, 'a> {
             Returns::Where => elementwise(&seen.operands),
             Returns::Unique if seen.call.arguments.keywords.is_empty() => Kind::rank(1),
             Returns::Unique => Kind::list(Kind::ARRAY),
+            _ => self.of_rarer(returns, seen),
+        }
+    }
+
+    fn of_rarer(&self, returns: &Returns, seen: &Seen<'_>) -> Kind {
+        match returns {
             Returns::Scalar => Kind::Numpy,
             Returns::Python | Returns::Truth => Kind::Python,
-            Returns::Count => match self.reduction(seen) {
-                Kind::Numpy => Kind::Python,
-                other => other,
+            Returns::PerMatrix => match seen.operands.first().and_then(nested_rank) {
+                Some(2) => Kind::Numpy,
+                Some(rank) if rank > 2 => Kind::rank(rank - 2),
+                _ => Kind::VALUE,
             },
             Returns::Quantile => self.quantile(seen),
             Returns::Same => seen.operands.first().cloned().unwrap_or(Kind::Unknown),
@@ -105,6 +117,10 @@ impl<'a> Inference<'_, 'a> {
                 Kind::tuple(parts.iter().map(|it| self.of_returns(it, seen)).collect::<Vec<_>>())
             }
             Returns::List => Kind::list(Kind::ARRAY),
+            Returns::Indices => match seen.operands.first() {
+                Some(kind) if kind.is_number() => Kind::list(Kind::Numpy),
+                _ => Kind::list(integers(Array::of_rank(None))),
+            },
             Returns::Draw => self.draw(seen),
             Returns::Dims => match u8::try_from(seen.call.arguments.args.len()) {
                 Ok(0) => Kind::Python,
@@ -117,13 +133,26 @@ impl<'a> Inference<'_, 'a> {
             Returns::Special => Kind::Array(Array::of_rank(None).with_dtype(Dtype::Unsupported)),
             Returns::Nothing => Kind::Nothing,
             Returns::Other => Kind::Plain,
-            Returns::Unknown => Kind::Unknown,
+            _ => Kind::Unknown,
         }
     }
 
     fn shape(&self, seen: &Seen<'_>) -> Kind {
         let shape = seen.parameters.first().and_then(|it| argument(seen.call, seen.parameters, &it.name));
         shape.map_or(Kind::ARRAY, |shape| self.of_shape(shape))
+    }
+
+    fn reshaped(&self, seen: &Seen<'_>) -> Kind {
+        let dtype = seen.operands.first().and_then(Kind::as_array).map_or(Dtype::Any, |it| it.dtype);
+        let kind = match (seen.given("shape"), &seen.call.arguments.args[..]) {
+            (Some(shape), _) => self.of_shape(shape),
+            (None, [only]) => self.of_shape(only),
+            (None, several) => match u8::try_from(several.len()) {
+                Ok(rank) if !several.iter().any(Expr::is_starred_expr) && rank > 0 => Kind::rank(rank),
+                _ => Kind::ARRAY,
+            },
+        };
+        kind.as_array().map_or(kind, |array| Kind::Array(array.with_dtype(dtype)))
     }
 
     /// An array of the shape that `shape` spells.
@@ -201,24 +230,6 @@ impl<'a> Inference<'_, 'a> {
             _ => array.dtype,
         };
         Kind::Array(array.with_dtype(dtype))
-    }
-
-    /// The dtype that `expression` names.
-    pub(super) fn dtype(&self, expression: &Expr) -> Dtype {
-        if let Expr::StringLiteral(text) = expression {
-            return dtype_of_code(text.value.to_str());
-        }
-        if let Expr::Attribute(attribute) = expression
-            && attribute.attr.as_str() == "dtype"
-            && let Kind::Array(array) = self.seen(&attribute.value)
-        {
-            return array.dtype;
-        }
-        let name = match self.program.reference(self.source, expression) {
-            Ref::Builtin(path) | Ref::Path(path) => self.program.path(path).name.as_str(),
-            _ => return if expression.is_list_expr() { Dtype::Unsupported } else { Dtype::Any },
-        };
-        dtype_of_name(name.rsplit('.').next().unwrap_or(name))
     }
 }
 
@@ -298,25 +309,10 @@ fn nested(first: Option<&Kind>) -> Kind {
             Kind::Array(Array::of_rank(rank).with_dtype(array.dtype))
         }
         Kind::Text | Kind::Nothing => Kind::Array(Array::of_rank(Some(0)).with_dtype(Dtype::Unsupported)),
+        // What is given may be a number, and arithmetic with its array would give numbers again.
+        Kind::Unknown => Kind::VALUE,
         _ if holds_text(kind) => Kind::Array(Array::of_rank(None).with_dtype(Dtype::Unsupported)),
         _ => Kind::Array(Array::of_rank(nested_rank(kind))),
-    }
-}
-
-/// The dtype of an array made of the numbers written in `expression`.
-fn literal_dtype(expression: &Expr) -> Dtype {
-    let of_all = |parts: &[Expr]| parts.iter().map(literal_dtype).reduce(Dtype::join).unwrap_or(Dtype::Any);
-    match expression {
-        Expr::List(it) => of_all(&it.elts),
-        Expr::Tuple(it) => of_all(&it.elts),
-        Expr::UnaryOp(it) => literal_dtype(&it.operand),
-        Expr::BooleanLiteral(_) => Dtype::Bool,
-        Expr::NumberLiteral(number) => match number.value {
-            ruff_python_ast::Number::Int(_) => Dtype::Integer,
-            ruff_python_ast::Number::Float(_) => Dtype::Float,
-            ruff_python_ast::Number::Complex { .. } => Dtype::Complex,
-        },
-        _ => Dtype::Any,
     }
 }
 
@@ -348,39 +344,5 @@ fn product(operands: &[Kind], returns: &Returns) -> Kind {
         Some(0) => Kind::Numpy,
         Some(rank) => Kind::rank(rank),
         None => Kind::VALUE,
-    }
-}
-
-/// The dtype of an array-protocol code or dtype name given as text.
-fn dtype_of_code(code: &str) -> Dtype {
-    let bare = code.trim_start_matches(['=', '<', '|']);
-    if bare.starts_with('>') || bare.contains(',') {
-        return Dtype::Unsupported;
-    }
-    match (bare.chars().next(), bare.get(1..).unwrap_or_default().parse::<u8>().is_ok() || bare.len() == 1) {
-        (Some('f'), true) if bare == "f16" => Dtype::Unsupported,
-        (Some('f' | 'd' | 'e'), true) => Dtype::Float,
-        (Some('i' | 'u' | 'b' | 'B' | 'h' | 'H' | 'I' | 'l' | 'L' | 'q' | 'Q'), true) => Dtype::Integer,
-        (Some('c' | 'F' | 'D'), true) => Dtype::Complex,
-        (Some('?'), true) => Dtype::Bool,
-        (Some('U' | 'S' | 'V' | 'M' | 'm' | 'O' | 'a' | 'g' | 'G'), _) => Dtype::Unsupported,
-        _ => dtype_of_name(bare),
-    }
-}
-
-/// The dtype of a scalar type's name.
-fn dtype_of_name(name: &str) -> Dtype {
-    match name {
-        "longdouble" | "clongdouble" | "float128" | "complex256" | "object" | "object_" | "str" | "str_"
-        | "bytes" | "bytes_" | "void" | "datetime64" | "timedelta64" | "unicode" => Dtype::Unsupported,
-        _ if name.starts_with("bool") => Dtype::Bool,
-        _ if name.starts_with("int") || name.starts_with("uint") || name == "intp" => Dtype::Integer,
-        "byte" | "short" | "long" | "ubyte" => Dtype::Integer,
-        _ if name.starts_with("float") || name == "double" || name == "half" || name == "single" => {
-            Dtype::Float
-        }
-        _ if name.starts_with("complex") || name == "cdouble" || name == "csingle" => Dtype::Complex,
-        _ if name.starts_with("datetime") || name.starts_with("timedelta") => Dtype::Unsupported,
-        _ => Dtype::Any,
     }
 }

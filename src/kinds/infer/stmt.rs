@@ -1,6 +1,6 @@
 //! Statements: what they bind.
 
-use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtAugAssign, StmtClassDef, StmtTry};
+use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtAugAssign, StmtClassDef, StmtIf, StmtTry, StmtWith};
 
 use super::Inference;
 use crate::kinds::kind::Kind;
@@ -41,28 +41,32 @@ impl<'a> Inference<'_, 'a> {
                 self.body(&it.body);
                 self.body(&it.orelse);
             }
-            Stmt::If(it) => {
-                self.value(&it.test);
-                self.body(&it.body);
-                for clause in &it.elif_else_clauses {
-                    clause.test.iter().for_each(|test| {
-                        self.value(test);
-                    });
-                    self.body(&clause.body);
-                }
-            }
-            Stmt::With(it) => {
-                for item in &it.items {
-                    let kind = self.value(&item.context_expr);
-                    let entered = entered(kind);
-                    item.optional_vars.iter().for_each(|target| self.assign(target, &entered));
-                }
-                self.body(&it.body);
-            }
+            Stmt::If(it) => self.branches(it),
+            Stmt::With(it) => self.with(it),
             Stmt::Try(it) => self.attempt(it),
             Stmt::ClassDef(it) => self.class_body(it),
             _ => self.other(stmt),
         }
+    }
+
+    fn branches(&mut self, stmt: &'a StmtIf) {
+        self.value(&stmt.test);
+        self.body(&stmt.body);
+        for clause in &stmt.elif_else_clauses {
+            clause.test.iter().for_each(|test| {
+                self.value(test);
+            });
+            self.body(&clause.body);
+        }
+    }
+
+    fn with(&mut self, stmt: &'a StmtWith) {
+        for item in &stmt.items {
+            let kind = self.value(&item.context_expr);
+            let entered = entered(kind);
+            item.optional_vars.iter().for_each(|target| self.assign(target, &entered));
+        }
+        self.body(&stmt.body);
     }
 
     fn other(&mut self, stmt: &'a Stmt) {
@@ -113,6 +117,8 @@ impl<'a> Inference<'_, 'a> {
         let value = self.value(&stmt.value);
         let old = self.expr(&stmt.target);
         let kind = match &old {
+            // What is changed in place keeps its shape.
+            Kind::Array(array) if !array.maybe_scalar => old,
             Kind::List(element) => {
                 let added = value.element();
                 Kind::list(element.join(&added))
@@ -160,7 +166,7 @@ impl<'a> Inference<'_, 'a> {
     fn give_back(&mut self, kind: &Kind) {
         self.release(kind);
         let at = self.region.0 as usize;
-        let joined = self.kinds.returns[at].join(kind);
+        let joined = self.kinds.returns[at].join(&kind.within(super::MAX_DEPTH));
         if joined != self.kinds.returns[at] {
             self.kinds.returns[at] = joined;
             self.changed = true;

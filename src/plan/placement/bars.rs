@@ -76,7 +76,7 @@ fn imports_target(pass: &Pass, names: &crate::names::Names) -> Option<TextSize> 
 fn is_silent(pass: &Pass, program: &Program<'_>, bars: &Bars, id: RegionId) -> bool {
     let region = program.region(id);
     let source = program.source(region.source);
-    let imported = region.def.is_none() && source.role == Role::Library;
+    let imported = region.def.is_none() && matches!(source.role, Role::Library | Role::Helper);
     source.role == Role::Fixed
         || imported
         || bars.ported[region.source.0 as usize].is_some()

@@ -5,9 +5,9 @@ use ruff_python_ast::{CmpOp, Expr, ExprCall, ExprSubscript, UnaryOp};
 use super::builtins::{Builtin, builtin};
 use super::effects::Effects;
 use super::matches::{Matches, Verdict, method_fits};
+use super::parts::{Part, is_display, parts, takes_scalars};
 use super::state::{Side, State};
 use crate::api::{Callable, Returns};
-use crate::kinds::arguments::{argument, arguments};
 use crate::kinds::program::{Definition, Ref};
 use crate::kinds::{Dtype, Kind, Kinds, Program, RegionId, SourceId};
 use crate::pass::Pass;
@@ -148,7 +148,9 @@ impl<'v, 'a> View<'v, 'a> {
         if let Ref::Path(_) = self.program().reference(self.source, &subscript.value) {
             let verdict = self.verdict(whole);
             return match verdict {
-                Verdict::Device(_) if self.kind(whole).holds_arrays() => Home::Either,
+                Verdict::Device(_) if self.kind(whole).holds_arrays() => {
+                    self.index_home(&subscript.slice).max(Home::Either)
+                }
                 _ => self.held_by_host(whole),
             };
         }
@@ -274,7 +276,13 @@ impl<'v, 'a> View<'v, 'a> {
             if matches!(self.kind(expression), Kind::Array(array) if array.dtype == Dtype::Unsupported) {
                 return Home::Host;
             }
-            let mut here = self.element_or_value_home(expression);
+            // What takes no scalars on the device is better off on the host with them.
+            let scalar = !self.kind(expression).holds_arrays() && !takes_scalars(entry);
+            let mut here = if scalar && *self.kind(expression) != Kind::Unknown {
+                Home::Free
+            } else {
+                self.element_or_value_home(expression)
+            };
             if here == Home::Unknown && anything {
                 here = Home::Either;
             }
@@ -349,61 +357,4 @@ impl<'v, 'a> View<'v, 'a> {
 /// True for operators that yield a Python boolean whatever they compare.
 pub(super) fn asks_identity(op: &CmpOp) -> bool {
     matches!(op, CmpOp::Is | CmpOp::IsNot | CmpOp::In | CmpOp::NotIn)
-}
-
-/// What an argument is to the function that takes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    /// An array, or what can stand for one.
-    Operand,
-    /// A sequence of arrays.
-    Sequence,
-    /// An array that takes the result.
-    Output,
-    /// Anything else: a shape, an axis, a dtype.
-    Other,
-}
-
-/// The arguments of `call` with what each is to `entry`; without an entry all are operands.
-pub(super) fn parts<'e>(call: &'e ExprCall, entry: Option<&Callable>) -> Vec<(&'e Expr, Part)> {
-    let all = call.arguments.args.iter().chain(call.arguments.keywords.iter().map(|it| &it.value));
-    let Some(entry) = entry else { return all.map(|it| (it, Part::Operand)).collect() };
-    let parameters = &entry.source_parameters;
-    let outputs: Vec<String> = entry.arrays.iter().filter(|it| it.starts_with("out")).cloned().collect();
-    let inputs: Vec<String> = entry.arrays.iter().filter(|it| !it.starts_with("out")).cloned().collect();
-    let inputs = arguments(call, parameters, &inputs);
-    let outputs = arguments(call, parameters, &outputs);
-    let sequences: Vec<&Expr> =
-        entry.sequences.iter().filter_map(|name| argument(call, parameters, name)).collect();
-    let masks = call.arguments.keywords.iter().filter(|it| it.arg.as_ref().is_some_and(|arg| arg == "where"));
-    let masks: Vec<&Expr> = masks.map(|it| &it.value).collect();
-    let among = |set: &[&Expr], it: &Expr| set.iter().any(|other| std::ptr::eq(*other, it));
-    all.map(|it| {
-        let part = if masks.iter().any(|other| std::ptr::eq(*other, it)) {
-            Part::Operand
-        } else if among(&outputs, it) {
-            Part::Output
-        } else if among(&sequences, it) {
-            Part::Sequence
-        } else if among(&inputs, it) {
-            Part::Operand
-        } else {
-            Part::Other
-        };
-        (it, part)
-    })
-    .collect()
-}
-
-/// True for displays and comprehensions, whose elements can cross one by one.
-pub(super) fn is_display(expression: &Expr) -> bool {
-    matches!(
-        expression,
-        Expr::Tuple(_)
-            | Expr::List(_)
-            | Expr::Set(_)
-            | Expr::ListComp(_)
-            | Expr::SetComp(_)
-            | Expr::Generator(_)
-    )
 }

@@ -17,6 +17,7 @@ mod home;
 mod loops;
 mod matches;
 mod origins;
+mod parts;
 mod render;
 mod risks;
 mod solve;

@@ -2,8 +2,9 @@
 
 use ruff_python_ast::{Expr, ExprCall};
 
-use super::home::{Ground, is_display};
+use super::home::Ground;
 use super::matches::method_fits;
+use super::parts::is_display;
 use crate::kinds::arguments::{Argument, bind};
 use crate::kinds::program::{Definition, Ref};
 use crate::kinds::{Kind, RegionId, SlotId, SourceId};

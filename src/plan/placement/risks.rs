@@ -60,8 +60,8 @@ struct Facts {
     runs: Vec<(TextSize, Risk, Risk)>,
     /// What it calls, and what handlers around the call catch.
     calls: Vec<(RegionId, Risk)>,
-    /// Places that change how floating-point errors are told.
-    modes: Vec<TextSize>,
+    /// Places that change how floating-point errors are told, and whether for good.
+    modes: Vec<(TextSize, bool)>,
 }
 
 /// By region: why errors keep it on the host.
@@ -88,7 +88,7 @@ pub(super) fn findings(pass: &Pass, program: &Program<'_>, kinds: &Kinds) -> Vec
                 out[at].push(Finding::new(*place, code::ERRORS, message));
             }
         }
-        for place in &facts.modes {
+        for (place, _) in &facts.modes {
             let message = "floating-point errors are asked for, which the device does not tell";
             out[at].push(Finding::new(*place, code::ERRORS, message));
         }
@@ -127,7 +127,7 @@ fn caught_around(facts: &[Facts]) -> Vec<Risk> {
 fn strict_modules(program: &Program<'_>, facts: &[Facts]) -> Vec<bool> {
     let mut strict = vec![false; program.sources.len()];
     for (region, facts) in program.regions.iter().zip(facts) {
-        strict[region.source.0 as usize] |= !facts.modes.is_empty();
+        strict[region.source.0 as usize] |= facts.modes.iter().any(|(_, lasts)| *lasts);
     }
     strict
 }
@@ -209,7 +209,8 @@ impl Walk<'_, '_> {
         }
         let sets_mode = path.host.and_then(|it| it.reason.as_ref()).is_some_and(|it| *it == code::ERRORS);
         if sets_mode && !self.only_silences(call) && !path.name.contains(".get") {
-            self.facts.modes.push(call.start());
+            let lasts = !path.name.ends_with("errstate");
+            self.facts.modes.push((call.start(), lasts));
         } else if path.name.contains(".linalg.") {
             self.runs(call.start(), Risk { linear_algebra: true, ..Risk::NONE });
         } else if path.name.ends_with(".take") {
@@ -236,6 +237,13 @@ impl<'b> Visitor<'b> for Walk<'_, '_> {
         match stmt {
             Stmt::FunctionDef(_) => {}
             Stmt::Try(it) => self.attempt(it),
+            Stmt::With(it) => {
+                let (outer, modes) = (self.caught, self.facts.modes.len());
+                it.items.iter().for_each(|item| self.visit_with_item(item));
+                self.caught.floating_point |= self.facts.modes.len() > modes;
+                it.body.iter().for_each(|stmt| self.visit_stmt(stmt));
+                self.caught = outer;
+            }
             _ => walk_stmt(self, stmt),
         }
     }

@@ -9,7 +9,7 @@ use super::bars::Bars;
 use super::code::{self, Finding};
 use super::home::Ground;
 use super::state::{RegionState, Side, State, may_move};
-use super::walk::{Act, Node, Use, Walked, walk};
+use super::walk::{Act, LoopCost, Node, Use, Walked, walk};
 use crate::kinds::program::Given;
 use crate::kinds::{Kind, RegionId, Role, SlotId};
 use crate::names::ScopeId;
@@ -35,6 +35,9 @@ pub(super) fn solve(ground: &Ground<'_, '_>, bars: Bars) -> Solution {
     loop {
         let walks = search.walk_all();
         if search.take_back(&walks) {
+            continue;
+        }
+        if search.hold_back_feeds(&walks) {
             continue;
         }
         if search.close_refused(&walks) {
@@ -225,7 +228,7 @@ impl Search<'_, '_> {
                 changed = true;
             }
         }
-        if changed && let Some(finding) = &used.forced {
+        if changed && let Some(finding) = used.forced.as_ref().filter(|it| it.code != code::UNKNOWN) {
             let region = self.ground.program.slot(root).region;
             self.state.region_mut(region).notes.push(finding.clone());
         }
@@ -238,7 +241,7 @@ impl Search<'_, '_> {
         for (at, walked) in walks.iter().enumerate() {
             let Some(walked) = walked else { continue };
             let mut refusals = walked.refusals.clone();
-            refusals.extend(self.starved_loops(walks, walked));
+            refusals.extend(walked.loops.iter().filter_map(|cost| starved(walks, cost)));
             if refusals.is_empty() {
                 continue;
             }
@@ -254,32 +257,20 @@ impl Search<'_, '_> {
         closed
     }
 
-    /// Loops to which the host hands new arrays in every turn, with too little done to them.
-    fn starved_loops(&self, walks: &[Option<Walked>], walked: &Walked) -> Vec<Finding> {
-        let mut out = Vec::new();
-        for cost in &walked.loops {
-            let (mut feeds, mut work) = (cost.feeds, cost.work);
-            let mut seen = BTreeSet::new();
-            let mut queue: Vec<RegionId> = cost.calls.clone();
-            while let Some(id) = queue.pop() {
-                if let Some(Some(inner)) = walks.get(id.0 as usize)
-                    && seen.insert(id)
-                {
-                    feeds += inner.feeds;
-                    work += inner.work;
-                    queue.extend(inner.calls.iter().map(|(callee, _)| *callee));
+    /// Variables that take new host arrays in every turn of a loop, with too little done to them, stay on the host;
+    /// true where there are any.
+    fn hold_back_feeds(&mut self, walks: &[Option<Walked>]) -> bool {
+        let mut changed = false;
+        for cost in walks.iter().flatten().flat_map(|walked| &walked.loops) {
+            let Some(finding) = starved(walks, cost) else { continue };
+            for node in cost.feeds.iter().flatten() {
+                if let Node::Slot(root) = node {
+                    let used = Use { forced: Some(finding.clone()), ..Use::default() };
+                    changed |= self.take_back_slot(*root, &used);
                 }
             }
-            if feeds > 0 && work < WORK_PER_FEED * feeds {
-                let message = format!(
-                    "{feeds} host array{} would cross in every turn of a loop, for {work} device operation{}",
-                    if feeds == 1 { "" } else { "s" },
-                    if work == 1 { "" } else { "s" },
-                );
-                out.push(Finding::new(cost.at, code::LOOP_TRANSFER, message));
-            }
         }
-        out
+        changed
     }
 
     fn conclude(self, walks: Vec<Option<Walked>>) -> Solution {
@@ -291,12 +282,40 @@ impl Search<'_, '_> {
                 continue;
             };
             state.regions[at].notes.extend(walked.notes);
+            if walked.acts.is_empty() {
+                state.regions[at].notes.extend(walked.doubts);
+            }
             state.regions[at].notes.sort();
             state.regions[at].notes.dedup();
             acts.push(walked.acts);
         }
         Solution { state, bars: self.bars, acts }
     }
+}
+
+/// What is wrong with a loop to which the host hands new arrays in every turn, with too little done to them.
+fn starved(walks: &[Option<Walked>], cost: &LoopCost) -> Option<Finding> {
+    let (mut feeds, mut work) = (cost.feeds.len() as u32, cost.work);
+    let mut seen = BTreeSet::new();
+    let mut queue: Vec<RegionId> = cost.calls.clone();
+    while let Some(id) = queue.pop() {
+        if let Some(Some(inner)) = walks.get(id.0 as usize)
+            && seen.insert(id)
+        {
+            feeds += inner.feeds.len() as u32;
+            work += inner.work;
+            queue.extend(inner.calls.iter().map(|(callee, _)| *callee));
+        }
+    }
+    (feeds > 0 && work < WORK_PER_FEED * feeds).then(|| {
+        let plural = |count: u32| if count == 1 { "" } else { "s" };
+        let message = format!(
+            "{feeds} host array{} would cross in every turn of a loop, for {work} device operation{}",
+            plural(feeds),
+            plural(work)
+        );
+        Finding::new(cost.at, code::LOOP_TRANSFER, message)
+    })
 }
 
 fn join(into: &mut Use, used: &Use) {

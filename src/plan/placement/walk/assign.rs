@@ -248,6 +248,9 @@ impl Walk<'_, '_> {
                     }
                     _ => return,
                 };
+                if way == Way::ToDevice {
+                    self.guard_copy(slot, target);
+                }
                 names.push((name.id.to_string(), way));
             }
             Expr::Tuple(it) => it.elts.iter().for_each(|target| self.element(target, side, names)),

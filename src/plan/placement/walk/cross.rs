@@ -4,8 +4,9 @@ use ruff_python_ast::Expr;
 use ruff_python_trivia::{has_leading_content, has_trailing_content};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
-use super::{Act, Walk, Want, Way};
-use crate::kinds::{Kind, SlotId};
+use super::{Act, Node, Walk, Want, Way};
+use crate::kinds::{Dtype, Kind, SlotId};
+use crate::names::Variable;
 use crate::plan::placement::code::{self, Finding};
 use crate::plan::placement::home::Home;
 use crate::plan::placement::loops;
@@ -57,8 +58,12 @@ impl Walk<'_, '_> {
                 let message = format!("`{}` may be `None`", self.text(expression));
                 self.refuse(expression, code::UNKNOWN, message);
             }
+            Kind::Array(array) if array.dtype == Dtype::Unsupported => {
+                let message = format!("no device has the elements of `{}`", self.text(expression));
+                self.refuse(expression, code::DTYPE, message);
+            }
             Kind::Array(_) | Kind::Loaded => {
-                self.count_feed(expression);
+                self.count_feed(expression, want);
                 self.out.acts.push(Act::Wrap(expression.range(), Way::ToDevice));
             }
             Kind::Unknown | Kind::Never if operand => {
@@ -97,13 +102,36 @@ impl Walk<'_, '_> {
     }
 
     /// A host array goes to the device here. Where it is made anew in every turn of a loop, what is done to it decides.
-    pub(super) fn count_feed(&mut self, expression: &Expr) {
+    pub(super) fn count_feed(&mut self, expression: &Expr, want: Want) {
         let ground = self.ground();
         if is_fresh(ground, ground.effects, self.view.source, expression) {
-            self.out.feeds += 1;
+            let into = match want {
+                Want::Into(node, _) => Some(node),
+                _ => None,
+            };
+            self.out.feeds.push(into);
         } else {
             self.count_transfer(expression);
+            if let Want::Into(Node::Slot(slot), _) = want {
+                self.guard_copy(slot, expression);
+            }
         }
+    }
+
+    /// A variable gets a copy of what other code holds: neither may be changed in place from now on.
+    pub(super) fn guard_copy(&mut self, slot: SlotId, expression: &Expr) {
+        let effects = self.ground().effects;
+        let around = loops::around(&self.loops);
+        let text = self.text(expression);
+        let message = if effects.is_changed(slot) {
+            format!("`{text}` is changed in place, which others would not see")
+        } else if effects.unseen_after(self.region, expression.start(), around).is_some() {
+            format!("`{text}` may be changed in place by code that holds it")
+        } else {
+            return;
+        };
+        let finding = Finding::new(expression.start(), code::CHANGE_UNSEEN, message);
+        self.force_host(slot, finding);
     }
 
     /// Binds `names` anew in a statement after the one at `stmt`.
@@ -155,12 +183,28 @@ impl Walk<'_, '_> {
         for origin in origins(ground, ground.effects, self.view.source, expression) {
             let Origin::Slot(slot) = origin else { continue };
             let around = loops::around(&self.loops);
-            if ground.effects.is_changed_after(slot, self.region, expression.start(), around) {
+            let read_again = || {
+                let call = ground.effects.unseen_after(self.region, expression.end(), around);
+                call.is_some_and(|call| self.is_read_after(slot, call, around))
+            };
+            if ground.effects.is_changed_after(slot, self.region, expression.start(), around) || read_again()
+            {
                 let message =
                     format!("`{}` is changed in place after host code holds it", self.text(expression));
                 self.refuse(expression, code::CHANGE_UNSEEN, message);
             }
         }
+    }
+
+    /// True where a variable is read after `at`, or in a loop around that.
+    fn is_read_after(&self, slot: SlotId, at: TextSize, around: Option<TextRange>) -> bool {
+        let slot = self.view.program().slot(slot);
+        let names = self.view.program().source(slot.source).names;
+        let variable = Variable { scope: slot.scope, name: slot.name.clone() };
+        names.uses(&variable).iter().any(|read| {
+            read.start() > at
+                || around.is_some_and(|range| range.contains(read.start()) && range.contains(at))
+        })
     }
 
     /// The side of the arrays in a variable.

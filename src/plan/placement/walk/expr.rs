@@ -106,6 +106,12 @@ impl Walk<'_, '_> {
                 self.subscript(expression, it, side);
             }
             Expr::Call(it) => self.call(expression, it, side, want),
+            _ => self.rarer_parts(expression),
+        }
+    }
+
+    fn rarer_parts(&mut self, expression: &Expr) {
+        match expression {
             Expr::FString(it) => self.interpolated(it),
             Expr::Dict(it) => {
                 for item in &it.items {
@@ -129,10 +135,11 @@ impl Walk<'_, '_> {
                     .for_each(|part| self.visit(part, Want::Host));
             }
             Expr::Lambda(it) => {
-                let before = self.out.acts.len();
+                let before = (self.out.acts.len(), self.out.refusals.len());
                 self.visit(&it.body, Want::Host);
-                if self.out.acts.len() > before {
-                    self.out.acts.truncate(before);
+                if (self.out.acts.len(), self.out.refusals.len()) > before {
+                    self.out.acts.truncate(before.0);
+                    self.out.refusals.truncate(before.1);
                     self.refuse(expression, code::DEFERRED, "a lambda works with arrays");
                 }
             }
@@ -225,6 +232,7 @@ impl Walk<'_, '_> {
             if let (Side::Device, Verdict::Device(found)) = (side, self.view.verdict(expression)) {
                 self.out.acts.push(Act::Apply(found));
                 self.out.work += 1;
+                return self.joined_index(&subscript.slice);
             }
             return self.index(&subscript.slice, Side::Host);
         }
@@ -243,6 +251,18 @@ impl Walk<'_, '_> {
         };
         self.visit(base, want);
         self.index(&subscript.slice, side);
+    }
+
+    /// The parts of `numpy.r_[…]`: arrays to join, numbers, and slices that make arrays.
+    fn joined_index(&mut self, slice: &Expr) {
+        let parts = match slice {
+            Expr::Tuple(tuple) => &tuple.elts[..],
+            single => std::slice::from_ref(single),
+        };
+        for part in parts {
+            let holds = self.kind(part).holds_arrays();
+            self.visit(part, if holds { OPERAND } else { Want::Host });
+        }
     }
 
     /// True where a hot loop picks a single element by an index of its own.
@@ -323,7 +343,7 @@ impl Walk<'_, '_> {
         element: impl FnOnce(&mut Self),
     ) {
         let Some((first, rest)) = generators.split_first() else { return element(self) };
-        self.iterate(&first.target, &first.iter, None);
+        self.iterate(&first.target, &first.iter, range);
         self.hold_elements(&first.target, &first.iter);
         let (program, source) = (self.view.program(), self.view.source);
         let inner = Loop::new(program, source, range, Some(&first.iter), &[&first.target], &[]);

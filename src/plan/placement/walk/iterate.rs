@@ -1,30 +1,30 @@
 //! Iteration: over containers of arrays, and over arrays themselves.
 
 use ruff_python_ast::{Expr, StmtFor};
-use ruff_text_size::{Ranged, TextSize};
+use ruff_text_size::{Ranged, TextRange};
 
 use super::{Walk, Want};
-use crate::kinds::Kind;
+use crate::kinds::{Kind, SlotId};
 use crate::plan::placement::builtins::{Builtin, builtin};
 use crate::plan::placement::code;
 use crate::plan::placement::home::Home;
 use crate::plan::placement::state::Side;
 
 impl Walk<'_, '_> {
-    /// `for target in iterated`, as far as it happens before the loop.
-    pub(super) fn iterate(&mut self, target: &Expr, iterated: &Expr, _first: Option<TextSize>) {
+    /// `for target in iterated`, as far as it happens before the loop, which is `around`.
+    pub(super) fn iterate(&mut self, target: &Expr, iterated: &Expr, around: TextRange) {
         if let Some(parts) = self.through(target, iterated) {
             for (target, part) in parts {
                 match target {
-                    Some(target) => self.iterate(target, part, None),
-                    None => self.visit_iterated(part, None, &[]),
+                    Some(target) => self.iterate(target, part, around),
+                    None => self.visit_iterated(part, None, &[], around),
                 }
             }
             return;
         }
         let slots = self.array_slots(std::slice::from_ref(target));
         let wanted = self.wanted(&slots);
-        self.visit_iterated(iterated, wanted, &slots);
+        self.visit_iterated(iterated, wanted, &slots, around);
         let side = self.element_side(iterated, wanted);
         self.unpacked_to(&slots, iterated, side);
     }
@@ -50,7 +50,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn wanted(&self, slots: &[crate::kinds::SlotId]) -> Option<Side> {
+    fn wanted(&self, slots: &[SlotId]) -> Option<Side> {
         if slots.is_empty() {
             return None;
         }
@@ -71,11 +71,12 @@ impl Walk<'_, '_> {
     }
 
     /// Looks at what a loop goes over. An array crosses as a whole, once, where its elements are wanted elsewhere.
-    fn visit_iterated(&mut self, iterated: &Expr, wanted: Option<Side>, slots: &[crate::kinds::SlotId]) {
+    fn visit_iterated(&mut self, iterated: &Expr, wanted: Option<Side>, slots: &[SlotId], around: TextRange) {
         let side = self.element_side(iterated, wanted);
         let is_array = matches!(self.kind(iterated), Kind::Array(_));
         let crosses = is_array && (self.home(iterated) == Home::Device) != (side == Side::Device);
-        if crosses && slots.iter().any(|slot| self.ground().effects.is_changed(*slot)) {
+        let changed = |slot: &SlotId| self.ground().effects.is_changed_within(*slot, self.region, around);
+        if crosses && slots.iter().any(changed) {
             let message = format!("the loop changes the elements of `{}` in place", self.text(iterated));
             self.refuse(iterated, code::ITERATION, message);
         }

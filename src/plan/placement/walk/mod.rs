@@ -6,6 +6,7 @@ mod call;
 mod cross;
 mod expr;
 mod iterate;
+mod library;
 mod stmt;
 
 use std::collections::BTreeMap;
@@ -85,6 +86,8 @@ pub(super) struct Walked {
     pub(super) refusals: Vec<Finding>,
     /// What to tell.
     pub(super) notes: Vec<Finding>,
+    /// Calls that would be device work if it were known what they are given.
+    pub(super) doubts: Vec<Finding>,
     /// Uses of variables and results.
     pub(super) uses: BTreeMap<Node, Use>,
     /// Values that go from one to the other as they are.
@@ -95,8 +98,8 @@ pub(super) struct Walked {
     pub(super) entries: Vec<(RegionId, usize)>,
     /// How many device operations it has.
     pub(super) work: u32,
-    /// How many arrays that host code makes anew it takes over to the device.
-    pub(super) feeds: u32,
+    /// The arrays that host code makes anew and that it takes over to the device, by the variable they go to.
+    pub(super) feeds: Vec<Option<Node>>,
     /// What its hot loops cost.
     pub(super) loops: Vec<LoopCost>,
 }
@@ -106,8 +109,8 @@ pub(super) struct Walked {
 pub(super) struct LoopCost {
     /// Where it begins.
     pub(super) at: TextSize,
-    /// How many arrays that host code makes anew go to the device.
-    pub(super) feeds: u32,
+    /// The arrays that host code makes anew and that go to the device, by the variable they go to.
+    pub(super) feeds: Vec<Option<Node>>,
     /// How many device operations there are.
     pub(super) work: u32,
     /// The project's functions that it calls.
@@ -223,14 +226,14 @@ impl<'w, 'a> Walk<'w, 'a> {
         let rare = self.rare && !inner.hot;
         let outer = std::mem::replace(&mut self.rare, rare);
         let (at, hot) = (inner.range.start(), inner.hot);
-        let (feeds, work, calls) = (self.out.feeds, self.out.work, self.out.calls.len());
+        let (feeds, work, calls) = (self.out.feeds.len(), self.out.work, self.out.calls.len());
         self.loops.push(inner);
         body(self);
         self.loops.pop();
         self.rare = outer;
         if hot {
             let calls = self.out.calls[calls..].iter().map(|(callee, _)| *callee).collect();
-            let (feeds, work) = (self.out.feeds - feeds, self.out.work - work);
+            let (feeds, work) = (self.out.feeds[feeds..].to_vec(), self.out.work - work);
             self.out.loops.push(LoopCost { at, feeds, work, calls });
         }
     }
@@ -298,7 +301,8 @@ impl<'w, 'a> Walk<'w, 'a> {
                 let message = format!("arrays would cross in every call of `{}` from a loop", region.name);
                 self.refuse(at, code::LOOP_TRANSFER, message);
             }
-            self.out.feeds += if state.border { 0 } else { names.len() as u32 };
+            let fed = if state.border { 0 } else { names.len() };
+            self.out.feeds.extend(std::iter::repeat_n(None, fed));
             self.rebind_at_start(names);
         }
     }

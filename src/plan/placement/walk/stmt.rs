@@ -161,7 +161,7 @@ impl Walk<'_, '_> {
     }
 
     fn for_loop(&mut self, stmt: &StmtFor) {
-        self.iterate(&stmt.target, &stmt.iter, stmt.body.first().map(Ranged::start));
+        self.iterate(&stmt.target, &stmt.iter, stmt.range());
         let (program, source) = (self.view.program(), self.view.source);
         let inner = Loop::new(program, source, stmt.range(), Some(&stmt.iter), &[&stmt.target], &stmt.body);
         self.looping(inner, |walk| {

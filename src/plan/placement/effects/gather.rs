@@ -1,147 +1,25 @@
-//! Which variables share memory, and what is changed in place: within functions and through calls.
+//! One walk over a program for its effects: aliases, changes in place, and what calls pass on of them.
 
 use std::collections::BTreeSet;
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Comprehension, Expr, ExprCall, Stmt};
-use ruff_text_size::{Ranged, TextRange, TextSize};
+use ruff_text_size::{Ranged, TextSize};
 
-use super::home::Ground;
-use super::matches::Matches;
-use super::origins::{Origin, Returned, origins};
+use super::{Change, Effects};
 use crate::kinds::arguments::{Argument, argument, bind};
-use crate::kinds::program::{Definition, Ref};
-use crate::kinds::{Kind, Kinds, Program, RegionId, SlotId, SourceId};
-use crate::pass::Pass;
+use crate::kinds::program::{Definition, Param, Ref};
+use crate::kinds::{Kind, RegionId, SlotId, SourceId};
+use crate::plan::placement::home::Ground;
+use crate::plan::placement::origins::{Origin, origins};
 
-/// How often the effects of calls are followed: deeper chains of calls count as changing everything they are given.
-const MAX_ROUNDS: usize = 16;
-
-/// What a program does to its arrays.
-#[derive(Debug, Default)]
-pub(super) struct Effects {
-    parent: Vec<u32>,
-    elsewhere: Vec<bool>,
-    changes: Vec<Change>,
-    /// By region: the parameters that it changes.
-    changed: Vec<BTreeSet<usize>>,
-    /// By region: what its results may share.
-    shared: Vec<(Vec<usize>, bool)>,
-}
-
-/// A change in place of what a variable holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Change {
-    slot: SlotId,
-    region: RegionId,
-    at: TextSize,
-}
-
-impl Returned for Effects {
-    fn shares(&self, region: RegionId) -> (Vec<usize>, bool) {
-        self.shared[region.0 as usize].clone()
-    }
-}
-
-impl Effects {
-    /// One variable that stands for all that share memory with `slot`.
-    pub(super) fn root(&self, slot: SlotId) -> SlotId {
-        let mut at = slot.0;
-        while self.parent[at as usize] != at {
-            at = self.parent[at as usize];
-        }
-        SlotId(at)
-    }
-
-    /// True where what `slot` holds may be held by code outside its function too.
-    pub(super) fn is_elsewhere(&self, slot: SlotId) -> bool {
-        self.elsewhere[self.root(slot).0 as usize]
-    }
-
-    /// True where what `slot` holds is changed in place.
-    pub(super) fn is_changed(&self, slot: SlotId) -> bool {
-        let root = self.root(slot);
-        self.changes.iter().any(|it| self.root(it.slot) == root)
-    }
-
-    /// True where what `slot` holds is changed in place after `at`, or in a loop around it.
-    pub(super) fn is_changed_after(
-        &self,
-        slot: SlotId,
-        region: RegionId,
-        at: TextSize,
-        around: Option<TextRange>,
-    ) -> bool {
-        let root = self.root(slot);
-        self.changes.iter().any(|it| {
-            self.root(it.slot) == root
-                && (it.region != region || it.at > at || around.is_some_and(|range| range.contains(it.at)))
-        })
-    }
-
-    /// True where `region` changes what it is given for its parameter number `at`.
-    pub(super) fn changes_parameter(&self, region: RegionId, at: usize) -> bool {
-        self.changed[region.0 as usize].contains(&at)
-    }
-
-    fn union(&mut self, a: SlotId, b: SlotId) {
-        let (a, b) = (self.root(a).0, self.root(b).0);
-        if a != b {
-            let (low, high) = (a.min(b), a.max(b));
-            self.parent[high as usize] = low;
-            self.elsewhere[low as usize] |= self.elsewhere[high as usize];
-        }
-    }
-}
-
-/// Finds the effects of `program`.
-pub(super) fn effects<'a>(
-    pass: &Pass,
-    program: &Program<'a>,
-    kinds: &Kinds,
-    matches: &Matches<'a>,
-) -> Effects {
-    let regions = program.regions.len();
-    let mut effects = Effects {
-        parent: (0..program.slots.len() as u32).collect(),
-        elsewhere: vec![false; program.slots.len()],
-        changes: Vec::new(),
-        changed: vec![BTreeSet::new(); regions],
-        shared: vec![(Vec::new(), false); regions],
-    };
-    let nothing = Effects::default();
-    let ground = Ground { pass, program, kinds, matches, effects: &nothing };
-    for _ in 0..MAX_ROUNDS {
-        let mut walk = Walk {
-            ground: &ground,
-            effects,
-            source: SourceId(0),
-            region: RegionId(0),
-            returned: vec![BTreeSet::new(); regions],
-        };
-        walk.effects.changes.clear();
-        for id in program.region_ids() {
-            (walk.region, walk.source) = (id, program.region(id).source);
-            program.region(id).body().iter().for_each(|stmt| walk.visit_stmt(stmt));
-        }
-        let stable = walk.conclude();
-        effects = walk.effects;
-        if stable {
-            return effects;
-        }
-    }
-    for (at, changed) in effects.changed.iter_mut().enumerate() {
-        changed.extend(0..program.regions[at].params.len());
-    }
-    effects
-}
-
-struct Walk<'g, 'a> {
-    ground: &'g Ground<'g, 'a>,
-    effects: Effects,
-    source: SourceId,
-    region: RegionId,
-    returned: Vec<BTreeSet<Origin>>,
+pub(super) struct Walk<'g, 'a> {
+    pub(super) ground: &'g Ground<'g, 'a>,
+    pub(super) effects: Effects,
+    pub(super) source: SourceId,
+    pub(super) region: RegionId,
+    pub(super) returned: Vec<BTreeSet<Origin>>,
+    pub(super) meddling: Vec<RegionId>,
 }
 
 impl Walk<'_, '_> {
@@ -217,28 +95,79 @@ impl Walk<'_, '_> {
     /// What `expression` holds is changed in place.
     fn change(&mut self, expression: &Expr, at: TextSize) {
         for origin in self.origins(expression) {
-            if let Origin::Slot(slot) = origin {
-                self.effects.changes.push(Change { slot, region: self.region, at });
+            match origin {
+                Origin::Slot(slot) => self.effects.changes.push(Change { slot, region: self.region, at }),
+                Origin::Elsewhere => self.meddling.push(self.region),
             }
         }
     }
 
+    /// Notes a call that may change arrays which an object or a mapping holds: unknown code that is given one, or a
+    /// function of the project that does so.
+    fn note_unseen(&mut self, call: &ExprCall) {
+        let holder = |it: &Expr| match self.kind(it) {
+            Kind::Instance(_) | Kind::Unknown => true,
+            kind @ (Kind::Dict(_) | Kind::Record(_)) => kind.may_hold_arrays(),
+            _ => false,
+        };
+        let keywords = call.arguments.keywords.iter().map(|it| &it.value);
+        let given = call.arguments.args.iter().chain(keywords).any(holder);
+        let program = self.ground.program;
+        let owner = match (&*call.func, program.reference(self.source, &call.func)) {
+            (Expr::Attribute(it), Ref::None) => Some(self.kind(&it.value)),
+            _ => None,
+        };
+        let may = match (self.called(call), owner) {
+            (Some(callee), owner) => self.effects.meddles[callee.0 as usize] && (given || owner.is_some()),
+            (None, Some(Kind::Instance(_) | Kind::Unknown)) => true,
+            (None, Some(_)) => false,
+            (None, None) => given && self.is_unknown_code(call),
+        };
+        if may {
+            self.effects.unseen.push((self.region, call.start()));
+        }
+    }
+
+    /// The project's function or method that `call` calls.
+    fn called(&self, call: &ExprCall) -> Option<RegionId> {
+        let program = self.ground.program;
+        if let Kind::Function(function) = self.kind(&call.func) {
+            return Some(*function);
+        }
+        if let Some(Definition::Function(function)) = program.definition(self.source, &call.func) {
+            return Some(function);
+        }
+        let Expr::Attribute(it) = &*call.func else { return None };
+        match self.kind(&it.value) {
+            Kind::Instance(class) => program.class(*class).methods.get(it.attr.as_str()).copied(),
+            _ => None,
+        }
+    }
+
+    /// True where nobody has said what a call does.
+    fn is_unknown_code(&self, call: &ExprCall) -> bool {
+        let program = self.ground.program;
+        match program.reference(self.source, &call.func) {
+            Ref::Path(path) => {
+                let info = program.path(path);
+                info.callable.is_none() && info.host.is_none() && info.definition.is_none()
+            }
+            Ref::Builtin(_) => false,
+            _ => matches!(self.kind(&call.func), Kind::Unknown),
+        }
+    }
+
     fn call(&mut self, call: &ExprCall) {
+        self.note_unseen(call);
         let keywords = &call.arguments.keywords;
         for keyword in keywords.iter().filter(|it| it.arg.as_ref().is_some_and(|arg| arg.starts_with("out")))
         {
             self.change(&keyword.value, call.end());
         }
         let program = self.ground.program;
-        let function = match self.kind(&call.func) {
-            Kind::Function(function) => Some(*function),
-            _ => match program.definition(self.source, &call.func) {
-                Some(Definition::Function(function)) => Some(function),
-                _ => None,
-            },
-        };
-        if let Some(function) = function {
-            return self.project_call(call, function, 0);
+        if let Some(function) = self.called(call) {
+            let skip = usize::from(program.region(function).class.is_some());
+            return self.project_call(call, function, skip);
         }
         match (program.reference(self.source, &call.func), &*call.func) {
             (Ref::Path(path), _) => {
@@ -282,11 +211,6 @@ impl Walk<'_, '_> {
                 let changed = entry.changes.as_ref().and_then(|name| argument(call, parameters, name));
                 changed.into_iter().for_each(|it| self.change(it, call.end()));
             }
-            Kind::Instance(class) => {
-                if let Some(method) = program.class(class).methods.get(name) {
-                    self.project_call(call, *method, 1);
-                }
-            }
             _ => {}
         }
     }
@@ -306,7 +230,7 @@ impl Walk<'_, '_> {
     }
 
     /// Draws from this round what calls will do in the next; true where nothing new came of it.
-    fn conclude(&mut self) -> bool {
+    pub(super) fn conclude(&mut self) -> bool {
         let program = self.ground.program;
         let mut stable = true;
         for id in program.region_ids() {
@@ -320,8 +244,7 @@ impl Walk<'_, '_> {
                         let root = self.effects.root(*slot);
                         shared.1 |= self.effects.elsewhere[root.0 as usize];
                         shared.1 |= program.slot(*slot).region != id;
-                        let same =
-                            |param: &crate::kinds::program::Param<'_>| self.effects.root(param.slot) == root;
+                        let same = |param: &Param<'_>| self.effects.root(param.slot) == root;
                         shared.0.extend(
                             region.params.iter().enumerate().filter(|(_, it)| same(it)).map(|(at, _)| at),
                         );
@@ -333,7 +256,16 @@ impl Walk<'_, '_> {
             let changed: BTreeSet<usize> = (0..region.params.len())
                 .filter(|&param| self.changes_in(id, region.params[param].slot))
                 .collect();
-            stable &= shared == self.effects.shared[at] && changed == self.effects.changed[at];
+            let holds_elsewhere = |it: &Change| {
+                it.region == id && self.effects.elsewhere[self.effects.root(it.slot).0 as usize]
+            };
+            let meddles = self.meddling.contains(&id)
+                || self.effects.unseen.iter().any(|(region, _)| *region == id)
+                || self.effects.changes.iter().any(holds_elsewhere);
+            stable &= shared == self.effects.shared[at]
+                && changed == self.effects.changed[at]
+                && meddles == self.effects.meddles[at];
+            self.effects.meddles[at] = meddles;
             self.effects.shared[at] = shared;
             self.effects.changed[at] = changed;
         }
@@ -350,7 +282,11 @@ impl<'b> Visitor<'b> for Walk<'_, '_> {
     fn visit_stmt(&mut self, stmt: &'b Stmt) {
         match stmt {
             Stmt::FunctionDef(_) => return,
-            Stmt::Assign(it) => it.targets.iter().for_each(|target| self.alias(target, &it.value)),
+            Stmt::Assign(it) => {
+                it.targets.iter().for_each(|target| self.alias(target, &it.value));
+                // All targets are one thing.
+                it.targets.iter().skip(1).for_each(|target| self.alias(target, &it.targets[0]));
+            }
             Stmt::AnnAssign(it) => {
                 it.value.iter().for_each(|value| self.alias(&it.target, value));
             }
