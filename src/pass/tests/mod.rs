@@ -13,7 +13,7 @@ use std::path::Path;
 use ruff_python_ast::Expr;
 
 use super::{FindOptions, Library, Needs, Pass, edits_of, find_with, load, renamed_imports};
-use crate::kinds::{Facts, KindName};
+use crate::kinds::{Array, Dtype, Facts, KindName};
 use crate::names::{Names, NoExports};
 use crate::pass::Action;
 use crate::source::{Module, SourceFile};
@@ -72,7 +72,7 @@ fn parse(text: &str) -> (Module, Names) {
     (module, names)
 }
 
-/// Names that begin with `arr` are arrays.
+/// Names that begin with `arr` are arrays: `arr2f` of two axes and floats.
 struct ByName;
 
 impl Facts for ByName {
@@ -81,6 +81,16 @@ impl Facts for ByName {
             Expr::Name(name) if name.id.starts_with("arr") => KindName::Array,
             _ => KindName::Unknown,
         }
+    }
+
+    fn array(&self, expression: &Expr) -> Option<Array> {
+        let description = expression.as_name_expr()?.id.strip_prefix("arr")?;
+        let rank = description.chars().next().and_then(|digit| digit.to_digit(10)).map(|it| it as u8);
+        let mut array = Array::of_rank(rank);
+        if description.ends_with('f') {
+            array.dtype = Dtype::Float;
+        }
+        Some(array)
     }
 }
 
