@@ -81,6 +81,9 @@ pub enum Dtype {
     Unsupported,
 }
 
+/// How many parts a kind may have.
+const MAX_PARTS: u8 = 40;
+
 impl Array {
     /// An array of which only `rank` may be known.
     pub const fn of_rank(rank: Option<u8>) -> Self {
@@ -182,6 +185,23 @@ impl Kind {
             | (Nothing, it @ (Object(_) | Instance(_) | Function(_))) => it.clone(),
             (a, b) if !a.may_hold_arrays() && !b.may_hold_arrays() => Self::Plain,
             _ => Unknown,
+        }
+    }
+
+    /// This, or unknown where it is made of more parts than are worth following: recursive functions and loops that
+    /// nest containers would grow it without end.
+    pub fn bounded(self) -> Self {
+        if self.parts(MAX_PARTS).is_some() { self } else { Self::Unknown }
+    }
+
+    /// What is left of `budget` after counting all parts.
+    fn parts(&self, budget: u8) -> Option<u8> {
+        let left = budget.checked_sub(1)?;
+        match self {
+            Self::Tuple(elements) => elements.iter().try_fold(left, |left, it| it.parts(left)),
+            Self::List(element) | Self::Dict(element) => element.parts(left),
+            Self::Record(fields) => fields.values().try_fold(left, |left, it| it.parts(left)),
+            _ => Some(left),
         }
     }
 

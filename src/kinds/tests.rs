@@ -327,3 +327,31 @@ np.bincount(which, weights=power.ravel(), minlength=8)  # array1
 ",
     );
 }
+
+#[test]
+fn kinds_that_nest_without_end_are_unknown() {
+    check(
+        "def wrap(x, n):
+    if n == 0:
+        return x
+    return wrap([x, (x, wrap(x, n - 1))], n - 1), wrap(x, n)
+
+def grow(n):
+    out = np.ones(n)
+    for i in range(n):
+        out = {'a': out, 'b': (i, out)}
+    out  # unknown
+    return out
+
+class Tree:
+    def __init__(self, left):
+        self.left = left
+
+    def add(self):
+        self.left = [self.left, {'more': self.left}]
+        return self.left
+
+wrap(np.ones(3), 3)  # unknown
+",
+    );
+}

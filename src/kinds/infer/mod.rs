@@ -17,7 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::kind::Kind;
 use super::program::{ClassId, Definition, Program, RegionId, SlotId, SourceId, node};
 
-/// How often a variable's kind may grow before it counts as unknown: chains in the lattice are short unless tuples
+/// How often a kind may grow before it counts as unknown: chains in the lattice are short unless tuples
 /// nest without end.
 const MAX_GROWTH: u8 = 12;
 
@@ -78,10 +78,24 @@ pub fn infer(program: &Program<'_>) -> Kinds {
     inference.kinds
 }
 
+/// How often each kind has grown.
+#[derive(Default)]
+struct Growth {
+    slots: Vec<u8>,
+    returns: Vec<u8>,
+    fields: FxHashMap<(ClassId, String), u8>,
+}
+
+/// `kind`, unless this one has grown so often, or so much, that it counts as unknown.
+fn grown(count: &mut u8, kind: Kind) -> Kind {
+    *count = count.saturating_add(1);
+    if *count > MAX_GROWTH { Kind::Unknown } else { kind.bounded() }
+}
+
 struct Inference<'p, 'a> {
     program: &'p Program<'a>,
     kinds: Kinds,
-    growth: Vec<u8>,
+    growth: Growth,
     fields: FxHashMap<(ClassId, String), Kind>,
     readers: FxHashMap<SlotId, FxHashSet<RegionId>>,
     field_readers: FxHashMap<ClassId, FxHashSet<RegionId>>,
@@ -109,7 +123,7 @@ impl<'p, 'a> Inference<'p, 'a> {
                 opaque: vec![false; regions],
                 callers: vec![Vec::new(); regions],
             },
-            growth: vec![0; program.slots.len()],
+            growth: Growth { slots: vec![0; program.slots.len()], returns: vec![0; regions], ..Growth::default() },
             fields: FxHashMap::default(),
             readers: FxHashMap::default(),
             field_readers: FxHashMap::default(),
@@ -235,9 +249,10 @@ impl<'p, 'a> Inference<'p, 'a> {
                 self.escape(function);
             }
         }
-        let growth = &mut self.growth[slot.0 as usize];
-        *growth += 1;
-        let joined = if *growth > MAX_GROWTH { Kind::Unknown } else { joined };
+        let joined = grown(&mut self.growth.slots[slot.0 as usize], joined);
+        if joined == self.kinds.slots[slot.0 as usize] {
+            return;
+        }
         self.kinds.slots[slot.0 as usize] = joined;
         self.changed = true;
         let owner = self.program.slot(slot).region;
@@ -285,6 +300,10 @@ impl<'p, 'a> Inference<'p, 'a> {
         let field = self.fields.entry((class, name.to_owned())).or_default();
         let joined = field.join(kind);
         if *field != joined {
+            let joined = grown(self.growth.fields.entry((class, name.to_owned())).or_default(), joined);
+            if *field == joined {
+                return;
+            }
             *field = joined;
             self.changed = true;
             let readers = self.field_readers.get(&class);

@@ -2,7 +2,7 @@
 
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtAugAssign, StmtClassDef, StmtIf, StmtTry, StmtWith};
 
-use super::Inference;
+use super::{Inference, grown};
 use crate::kinds::kind::Kind;
 
 impl<'a> Inference<'_, 'a> {
@@ -168,6 +168,10 @@ impl<'a> Inference<'_, 'a> {
         let at = self.region.0 as usize;
         let joined = self.kinds.returns[at].join(kind);
         if joined != self.kinds.returns[at] {
+            let joined = grown(&mut self.growth.returns[at], joined);
+            if joined == self.kinds.returns[at] {
+                return;
+            }
             self.kinds.returns[at] = joined;
             self.changed = true;
             for caller in self.kinds.callers[at].clone() {
