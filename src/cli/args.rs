@@ -189,7 +189,7 @@ pub(super) enum PassesCommand {
 /// `gpuport explain`.
 #[derive(Debug, Args)]
 pub(super) struct ExplainArgs {
-    /// A reason code (GP204) or a place (FILE:LINE)
+    /// A reason code (GP204) or a place (<FILE:LINE>)
     #[arg(value_name = "CODE|FILE:LINE")]
     pub what: String,
     /// The passes.

@@ -41,8 +41,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // The main thread's stack is the shell's to choose; work with a known one.
     let worker = std::thread::Builder::new().stack_size(STACK_BYTES);
     std::thread::scope(|scope| {
-        let outcome =
-            worker.spawn_scoped(scope, || dispatch(&cli.command, &printer)).map(|thread| thread.join());
+        let outcome = worker
+            .spawn_scoped(scope, || dispatch(&cli.command, &printer))
+            .map(std::thread::ScopedJoinHandle::join);
         printer.done();
         match outcome {
             Ok(Ok(Ok(exit))) => exit.into(),

@@ -224,9 +224,10 @@ impl<'a> Inference<'_, 'a> {
             Some(method) => {
                 let method = *method;
                 self.note_caller(method);
-                match self.program.region(method).def.is_some_and(|def| !def.decorator_list.is_empty()) {
-                    true => self.kinds.returns[method.0 as usize].clone(),
-                    false => Kind::Unknown,
+                if self.program.region(method).def.is_some_and(|def| !def.decorator_list.is_empty()) {
+                    self.kinds.returns[method.0 as usize].clone()
+                } else {
+                    Kind::Unknown
                 }
             }
             None => Kind::Unknown,

@@ -128,7 +128,7 @@ fn array_indexed(array: Array, slice: &Expr, index: &[Kind]) -> Kind {
     if index.contains(&Kind::Never) {
         return Kind::Never;
     }
-    if index.iter().any(|kind| *kind == Kind::Text) {
+    if index.contains(&Kind::Text) {
         return Kind::Unknown;
     }
     if parts.iter().any(|it| matches!(it, Part::Unknown)) {

@@ -218,9 +218,7 @@ impl<'a> Inference<'_, 'a> {
         let Kind::Array(array) = kind else { return kind };
         let dtype = match (seen.given("dtype").map(|it| self.dtype(it)), elements) {
             // What is no array of numbers can't be told by its dtype alone.
-            (Some(Dtype::Any), _) | (Some(_), _)
-                if array.dtype == Dtype::Unsupported && seen.receiver.is_none() =>
-            {
+            (Some(Dtype::Any | _), _) if array.dtype == Dtype::Unsupported && seen.receiver.is_none() => {
                 Dtype::Unsupported
             }
             (Some(dtype), _) => dtype,

@@ -224,10 +224,8 @@ impl<'b> Visitor<'b> for Survey<'_, '_> {
 
     fn visit_expr(&mut self, expression: &'b Expr) {
         match self.program.reference(self.source, expression) {
-            Ref::Slot(slot) => {
-                if self.program.slot(slot).region != self.region {
-                    self.mentions.insert(slot);
-                }
+            Ref::Slot(slot) if self.program.slot(slot).region != self.region => {
+                self.mentions.insert(slot);
             }
             Ref::Path(path) => {
                 let name = &self.program.path(path).name;

@@ -81,7 +81,11 @@ impl<'a> Matches<'a> {
 pub(super) fn method_fits(entry: &Callable, call: &ExprCall) -> bool {
     let starred = call.arguments.args.iter().any(ruff_python_ast::Expr::is_starred_expr);
     let unpacked = call.arguments.keywords.iter().any(|it| it.arg.is_none());
-    let keywords: Vec<&str> =
-        call.arguments.keywords.iter().filter_map(|it| it.arg.as_ref().map(|arg| arg.as_str())).collect();
+    let keywords: Vec<&str> = call
+        .arguments
+        .keywords
+        .iter()
+        .filter_map(|it| it.arg.as_ref().map(ruff_python_ast::Identifier::as_str))
+        .collect();
     !starred && !unpacked && entry.accepts(call.arguments.args.len(), &keywords).is_ok()
 }

@@ -55,8 +55,8 @@ impl Walk<'_, '_> {
                 self.ruled_call(whole, call, owner, on_device);
             }
             Callee::HostMethod(owner) => self.host_method(whole, call, owner),
-            Callee::Builtin(name) => self.builtin_call(whole, call, &name.to_owned(), side, want),
-            Callee::Member(owner, name) => self.member_call(whole, call, owner, &name.to_owned()),
+            Callee::Builtin(name) => self.builtin_call(whole, call, name, side, want),
+            Callee::Member(owner, name) => self.member_call(whole, call, owner, name),
             Callee::Host => {
                 self.visit(&call.func, Want::Any);
                 self.host_call(whole, call);
