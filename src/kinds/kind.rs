@@ -81,6 +81,9 @@ pub enum Dtype {
     Unsupported,
 }
 
+/// How many parts a kind may have.
+const MAX_PARTS: u8 = 40;
+
 impl Array {
     /// An array of which only `rank` may be known.
     pub const fn of_rank(rank: Option<u8>) -> Self {
@@ -185,26 +188,21 @@ impl Kind {
         }
     }
 
-    /// This with what lies deeper than `depth` containers forgotten. A variable that is put into itself in a loop would
-    /// otherwise have ever deeper kinds, and a tuple of two of them kinds of exponential size.
-    pub fn within(&self, depth: u32) -> Self {
-        let Some(inner) = depth.checked_sub(1) else {
-            return if self.is_container() { Self::Unknown } else { self.clone() };
-        };
-        match self {
-            Self::Tuple(elements) => Self::Tuple(elements.iter().map(|it| it.within(inner)).collect()),
-            Self::List(element) => Self::list(element.within(inner)),
-            Self::Dict(element) => Self::Dict(Arc::new(element.within(inner))),
-            Self::Record(fields) => {
-                let within = fields.iter().map(|(name, it)| (name.clone(), it.within(inner)));
-                Self::Record(Arc::new(within.collect()))
-            }
-            _ => self.clone(),
-        }
+    /// This, or unknown where it is made of more parts than are worth following: recursive functions and loops that
+    /// nest containers would grow it without end.
+    pub fn bounded(self) -> Self {
+        if self.parts(MAX_PARTS).is_some() { self } else { Self::Unknown }
     }
 
-    fn is_container(&self) -> bool {
-        matches!(self, Self::Tuple(_) | Self::List(_) | Self::Dict(_) | Self::Record(_))
+    /// What is left of `budget` after counting all parts.
+    fn parts(&self, budget: u8) -> Option<u8> {
+        let left = budget.checked_sub(1)?;
+        match self {
+            Self::Tuple(elements) => elements.iter().try_fold(left, |left, it| it.parts(left)),
+            Self::List(element) | Self::Dict(element) => element.parts(left),
+            Self::Record(fields) => fields.values().try_fold(left, |left, it| it.parts(left)),
+            _ => Some(left),
+        }
     }
 
     /// True for numbers of Python or NumPy.

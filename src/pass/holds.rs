@@ -9,7 +9,9 @@ use crate::kinds::{Dtype, Facts, KindName};
 use crate::names::{Names, Resolution};
 use crate::pattern::{Bound, Captures};
 
-use super::condition::{Choices, DtypeEntry, InApi, KindEntry, LiteralEntry, Usage, Value, VariableEntry, Where};
+use super::condition::{
+    Choices, DtypeEntry, InApi, KindEntry, LiteralEntry, Usage, Value, VariableEntry, Where,
+};
 use super::guard::NameLists;
 
 /// One condition.

@@ -17,10 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::kind::Kind;
 use super::program::{ClassId, Definition, Program, RegionId, SlotId, SourceId, node};
 
-/// Containers in containers are told apart down to this depth.
-const MAX_DEPTH: u32 = 6;
-
-/// How often a variable's kind may grow before it counts as unknown: chains in the lattice are short unless tuples
+/// How often a kind may grow before it counts as unknown: chains in the lattice are short unless tuples
 /// nest without end.
 const MAX_GROWTH: u8 = 12;
 
@@ -81,10 +78,24 @@ pub fn infer(program: &Program<'_>) -> Kinds {
     inference.kinds
 }
 
+/// How often each kind has grown.
+#[derive(Default)]
+struct Growth {
+    slots: Vec<u8>,
+    returns: Vec<u8>,
+    fields: FxHashMap<(ClassId, String), u8>,
+}
+
+/// `kind`, unless this one has grown so often, or so much, that it counts as unknown.
+fn grown(count: &mut u8, kind: Kind) -> Kind {
+    *count = count.saturating_add(1);
+    if *count > MAX_GROWTH { Kind::Unknown } else { kind.bounded() }
+}
+
 struct Inference<'p, 'a> {
     program: &'p Program<'a>,
     kinds: Kinds,
-    growth: Vec<u8>,
+    growth: Growth,
     fields: FxHashMap<(ClassId, String), Kind>,
     readers: FxHashMap<SlotId, FxHashSet<RegionId>>,
     field_readers: FxHashMap<ClassId, FxHashSet<RegionId>>,
@@ -112,7 +123,11 @@ impl<'p, 'a> Inference<'p, 'a> {
                 opaque: vec![false; regions],
                 callers: vec![Vec::new(); regions],
             },
-            growth: vec![0; program.slots.len()],
+            growth: Growth {
+                slots: vec![0; program.slots.len()],
+                returns: vec![0; regions],
+                ..Growth::default()
+            },
             fields: FxHashMap::default(),
             readers: FxHashMap::default(),
             field_readers: FxHashMap::default(),
@@ -220,10 +235,9 @@ impl<'p, 'a> Inference<'p, 'a> {
     fn update(&mut self, slot: SlotId, kind: &Kind) {
         // What a file holds is an array unless it is used as a mapping.
         let kind = match kind {
-            Kind::Loaded if !self.program.slot(slot).text_index => Kind::ARRAY,
-            other => other.within(MAX_DEPTH),
+            Kind::Loaded if !self.program.slot(slot).text_index => &Kind::ARRAY,
+            other => other,
         };
-        let kind = &kind;
         let old = &self.kinds.slots[slot.0 as usize];
         if *kind == Kind::Never || old == kind {
             return;
@@ -239,9 +253,10 @@ impl<'p, 'a> Inference<'p, 'a> {
                 self.escape(function);
             }
         }
-        let growth = &mut self.growth[slot.0 as usize];
-        *growth += 1;
-        let joined = if *growth > MAX_GROWTH { Kind::Unknown } else { joined };
+        let joined = grown(&mut self.growth.slots[slot.0 as usize], joined);
+        if joined == self.kinds.slots[slot.0 as usize] {
+            return;
+        }
         self.kinds.slots[slot.0 as usize] = joined;
         self.changed = true;
         let owner = self.program.slot(slot).region;
@@ -287,8 +302,12 @@ impl<'p, 'a> Inference<'p, 'a> {
     /// Adds a possibility to an attribute of a class's instances.
     fn update_field(&mut self, class: ClassId, name: &str, kind: &Kind) {
         let field = self.fields.entry((class, name.to_owned())).or_default();
-        let joined = field.join(&kind.within(MAX_DEPTH));
+        let joined = field.join(kind);
         if *field != joined {
+            let joined = grown(self.growth.fields.entry((class, name.to_owned())).or_default(), joined);
+            if *field == joined {
+                return;
+            }
             *field = joined;
             self.changed = true;
             let readers = self.field_readers.get(&class);

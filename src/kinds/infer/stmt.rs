@@ -2,7 +2,7 @@
 
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtAugAssign, StmtClassDef, StmtIf, StmtTry, StmtWith};
 
-use super::Inference;
+use super::{Inference, grown};
 use crate::kinds::kind::Kind;
 
 impl<'a> Inference<'_, 'a> {
@@ -166,8 +166,12 @@ impl<'a> Inference<'_, 'a> {
     fn give_back(&mut self, kind: &Kind) {
         self.release(kind);
         let at = self.region.0 as usize;
-        let joined = self.kinds.returns[at].join(&kind.within(super::MAX_DEPTH));
+        let joined = self.kinds.returns[at].join(kind);
         if joined != self.kinds.returns[at] {
+            let joined = grown(&mut self.growth.returns[at], joined);
+            if joined == self.kinds.returns[at] {
+                return;
+            }
             self.kinds.returns[at] = joined;
             self.changed = true;
             for caller in self.kinds.callers[at].clone() {

@@ -141,7 +141,11 @@ impl<'v, 'a> View<'v, 'a> {
             Expr::Starred(it) => self.kind(&it.value),
             _ => self.kind(element),
         };
-        if kind.holds_arrays() { self.home(element) } else { Home::Free }
+        match kind {
+            Kind::Unknown | Kind::Never => Home::Unknown,
+            kind if kind.holds_arrays() => self.home(element),
+            _ => Home::Free,
+        }
     }
 
     fn subscript_home(&self, whole: &Expr, subscript: &ExprSubscript) -> Home {
@@ -235,7 +239,7 @@ impl<'v, 'a> View<'v, 'a> {
             },
             Callee::Shared(entry) => self.result_home(whole, entry, self.shared_home(whole, call, entry)),
             Callee::Method(owner, entry) => {
-                let side = self.method_home(owner, call, entry);
+                let side = self.method_home(whole, owner, call, entry);
                 self.result_home(whole, Some(entry), side)
             }
             Callee::Ruled(owner) => match self.ruled_home(owner, call) {
@@ -318,7 +322,10 @@ impl<'v, 'a> View<'v, 'a> {
     }
 
     /// Where a method of an array runs.
-    pub(super) fn method_home(&self, owner: &Expr, call: &ExprCall, entry: &Callable) -> Home {
+    pub(super) fn method_home(&self, whole: &Expr, owner: &Expr, call: &ExprCall, entry: &Callable) -> Home {
+        if matches!(self.kind(whole), Kind::Array(array) if array.dtype == Dtype::Unsupported) {
+            return Home::Host;
+        }
         let receiver = self.home(owner);
         let operands = parts(call, Some(entry)).into_iter().filter(|(_, part)| *part != Part::Other);
         let operands = operands.map(|(it, _)| self.scalar_aware_home(it)).max().unwrap_or(Home::Free);

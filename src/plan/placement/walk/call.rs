@@ -39,7 +39,7 @@ impl Walk<'_, '_> {
                 }
             },
             Callee::Method(owner, entry) => {
-                let on_device = match self.view.method_home(owner, call, entry) {
+                let on_device = match self.view.method_home(whole, owner, call, entry) {
                     Home::Device => true,
                     Home::Either => side == Side::Device,
                     _ => false,

@@ -31,7 +31,7 @@ impl Walk<'_, '_> {
             match part {
                 Part::Operand if anything => self.converted(expression, want),
                 Part::Operand => self.visit(expression, Want::Operand { scalars: takes_scalars(entry) }),
-                Part::Sequence => self.visit(expression, Want::Device),
+                Part::Sequence => self.sequence(expression),
                 Part::Output => self.output(expression),
                 Part::Other => self.visit(expression, Want::Host),
             }
@@ -50,11 +50,25 @@ impl Walk<'_, '_> {
         Self::all_arguments(call).for_each(|it| self.visit(it, operand));
     }
 
+    /// Arrays to join: each must be one.
+    fn sequence(&mut self, expression: &Expr) {
+        match expression {
+            Expr::Tuple(it) => it.elts.iter().for_each(|part| self.joined(part)),
+            Expr::List(it) => it.elts.iter().for_each(|part| self.joined(part)),
+            _ => self.visit(expression, Want::Device),
+        }
+    }
+
+    fn joined(&mut self, part: &Expr) {
+        let starred = part.is_starred_expr();
+        self.visit(part, if starred { Want::Device } else { Want::Operand { scalars: true } });
+    }
+
     /// What a conversion such as `numpy.asarray` is given: it takes host arrays over itself.
     fn converted(&mut self, expression: &Expr, want: Want) {
         if is_display(expression) {
             let holds = self.kind(expression).holds_arrays();
-            return self.visit(expression, if holds { Want::Device } else { Want::Host });
+            return if holds { self.rows(expression) } else { self.visit(expression, Want::Host) };
         }
         match self.home(expression) {
             Home::Device => {
@@ -70,6 +84,22 @@ impl Walk<'_, '_> {
                     self.count_feed(expression, want);
                 }
                 self.visit(expression, Want::Any);
+            }
+        }
+    }
+
+    /// Arrays that become one array: numbers stay numbers, lists among arrays become arrays.
+    fn rows(&mut self, expression: &Expr) {
+        let elements = match expression {
+            Expr::Tuple(it) => &it.elts,
+            Expr::List(it) => &it.elts,
+            _ => return self.visit(expression, Want::Device),
+        };
+        for element in elements {
+            match self.kind(element) {
+                kind if kind.holds_arrays() && is_display(element) => self.rows(element),
+                Kind::List(_) | Kind::Tuple(_) => self.visit(element, Want::Operand { scalars: false }),
+                _ => self.visit(element, Want::Device),
             }
         }
     }
