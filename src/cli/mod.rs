@@ -37,7 +37,6 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
         }
     };
-    interrupt::watch();
     let printer = Printer::new(cli.color);
     // The main thread's stack is the shell's to choose; work with a known one.
     let worker = std::thread::Builder::new().stack_size(STACK_BYTES);

@@ -4,7 +4,7 @@ use ruff_python_ast::Expr;
 
 use super::infer::Kinds;
 use super::program::{Program, SourceId};
-use super::{Facts, KindName};
+use super::{Array, Facts, Kind, KindName};
 
 /// The facts of one module.
 pub struct ModuleFacts<'k> {
@@ -25,5 +25,12 @@ impl<'k> ModuleFacts<'k> {
 impl Facts for ModuleFacts<'_> {
     fn kind(&self, expression: &Expr) -> KindName {
         self.kinds.of(self.source, expression).name()
+    }
+
+    fn array(&self, expression: &Expr) -> Option<Array> {
+        match self.kinds.of(self.source, expression) {
+            Kind::Array(array) => Some(*array),
+            _ => None,
+        }
     }
 }

@@ -45,6 +45,11 @@ pub enum KindName {
 pub trait Facts {
     /// The kind of `expression`'s value.
     fn kind(&self, expression: &Expr) -> KindName;
+
+    /// What is known of it, where it is an array.
+    fn array(&self, _expression: &Expr) -> Option<Array> {
+        None
+    }
 }
 
 /// Nothing is known.

@@ -1,26 +1,40 @@
 //! What a name would mean where nothing mentions it yet: needed before new code is written there.
 
-use ruff_python_ast::Expr;
-use ruff_text_size::TextSize;
+use ruff_text_size::{TextRange, TextSize};
 
 use super::answer::Answer;
 use super::builtins::is_builtin;
+use super::collect::SlotId;
 use super::resolved::Names;
-use super::{Resolution, ScopeKind};
+use super::{ImportBinding, Resolution, ScopeKind};
 
 impl Names {
-    /// True where the path that `expression` begins may lead on through the project's re-exports, so that its first
-    /// component does not tell the library it leads to.
-    pub fn leads_into_project(&self, expression: &Expr) -> bool {
-        let mut base = expression;
-        while let Expr::Attribute(attribute) = base {
-            base = &attribute.value;
+    /// What the name that `import` binds means; `None` where it is a variable too.
+    pub fn meaning_of(&self, import: &ImportBinding) -> Option<&Resolution> {
+        Some(&self.answers.kept[self.kept_of(import)?])
+    }
+
+    /// True where a path through the name that `import` binds may lead on through the project's re-exports.
+    pub fn may_lead_on(&self, import: &ImportBinding) -> bool {
+        self.kept_of(import).is_some_and(|kept| self.kept_in_project[kept])
+    }
+
+    /// The places that read what `import` binds, and what else is bound to the same variable.
+    pub fn reads_of(&self, import: &ImportBinding) -> &[TextRange] {
+        self.owner_slot(import).map_or(&[], |owner| self.places().reads(owner))
+    }
+
+    fn kept_of(&self, import: &ImportBinding) -> Option<usize> {
+        match self.answers.by_slot[self.owner_slot(import)? as usize] {
+            Answer::Kept(kept) => Some(kept as usize),
+            Answer::Variable(_) => None,
         }
-        let event = base.as_name_expr().and_then(|name| self.event_at(name.range.start()));
-        match event.map(|event| self.answers.by_slot[event.slot as usize]) {
-            Some(Answer::Kept(kept)) => self.kept_in_project[kept as usize],
-            _ => false,
-        }
+    }
+
+    fn owner_slot(&self, import: &ImportBinding) -> Option<SlotId> {
+        let symbol = self.symbol_of.get(&import.bound)?;
+        let slot = self.slot_at.get(&(import.scope.0, *symbol))?;
+        self.answers.owners[*slot as usize]
     }
 
     /// What `name` means to code at `offset`. Where only a star import may bind it, the modules are not told.

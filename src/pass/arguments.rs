@@ -94,10 +94,9 @@ fn differs(callable: &Callable, hides_names: bool) -> bool {
 fn positional(callable: &Callable, position: usize, all_there: bool) -> Result<Option<&str>, Option<String>> {
     let source = callable.source_parameters.get(position);
     let target = callable.target_parameters.get(position);
-    let rest_here = callable.source_parameters.iter().any(|it| it.kind == ParameterKind::Rest);
-    let rest_there = callable.target_parameters.iter().any(|it| it.kind == ParameterKind::Rest);
-    if rest_here && source.is_none_or(|it| !it.takes_position()) {
-        return if rest_there { Ok(None) } else { Err(None) };
+    let has_rest = |all: &[Parameter]| all.iter().any(|it| it.kind == ParameterKind::Rest);
+    if has_rest(&callable.source_parameters) && source.is_none_or(|it| !it.takes_position()) {
+        return if has_rest(&callable.target_parameters) { Ok(None) } else { Err(None) };
     }
     let Some(source) = source else { return Err(None) };
     let same_place = target.is_some_and(|target| {

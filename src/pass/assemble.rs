@@ -27,10 +27,15 @@ impl From<Refused> for AssembleError {
     }
 }
 
-/// The edits that make `matches`, which are of `module`, with the imports that go with them.
-pub fn edits_of(module: &Module, names: &Names, matches: &[&Match<'_>]) -> Result<Edits, AssembleError> {
+/// The edits that make `matches`, which are of `module`, with the imports that they and `more` ask for.
+pub fn edits_of(
+    module: &Module,
+    names: &Names,
+    matches: &[&Match<'_>],
+    more: &Needs,
+) -> Result<Edits, AssembleError> {
     let mut assembler = Assembler::new(module);
-    let mut needs = Needs::default();
+    let mut needs = more.clone();
     for matched in matches {
         assembler.rewrite(matched)?;
         needs.extend(&matched.needs);
@@ -76,15 +81,7 @@ impl<'m> Assembler<'m> {
 
     /// Replaces `range` by `pieces`.
     pub fn pieces(&mut self, range: TextRange, pieces: &[Piece]) -> Result<(), AssembleError> {
-        let mut kept: Vec<TextRange> = pieces.iter().filter_map(kept_range).collect();
-        kept.sort_by_key(|it| it.start());
-        let mut at = range.start();
-        for part in kept.into_iter().chain([TextRange::empty(range.end())]) {
-            if part.start() > at {
-                self.removed.push(TextRange::new(at, part.start()));
-            }
-            at = at.max(part.end());
-        }
+        self.removed.extend(replaced(range, pieces));
         match piece_edits(self.module.text(), range, pieces)? {
             Some(edits) => self.wishes.extend(edits.into_iter().map(|edit| at_edge(edit, range))),
             None => self.moved.push((range, pieces.to_vec())),
@@ -164,7 +161,7 @@ impl<'m> Assembler<'m> {
                 }
                 Wish::Edit(edit) => builder.replace(shifted(edit.range), edit.text.clone()),
                 Wish::Wrap(range, before, after) => {
-                    builder.wrap(shifted(*range), before.clone(), after.clone())
+                    builder.wrap(shifted(*range), before.clone(), after.clone());
                 }
             }
         }
@@ -215,9 +212,24 @@ fn is_inside(wish: &Wish, range: TextRange) -> bool {
     }
 }
 
-fn kept_range(piece: &Piece) -> Option<TextRange> {
-    match piece {
-        Piece::Kept(range) => Some(*range),
-        Piece::Text(_) => None,
+impl Match<'_> {
+    /// The parts of its range of which its replacement keeps nothing; none where it replaces nothing.
+    pub fn removed(&self) -> Vec<TextRange> {
+        if self.pieces.is_empty() { Vec::new() } else { replaced(self.range, &self.pieces) }
     }
+}
+
+/// What of `range` is not kept.
+fn replaced(range: TextRange, pieces: &[Piece]) -> Vec<TextRange> {
+    let mut kept: Vec<TextRange> = pieces.iter().filter_map(Piece::kept).collect();
+    kept.sort_by_key(Ranged::start);
+    let mut parts = Vec::new();
+    let mut at = range.start();
+    for part in kept.into_iter().chain([TextRange::empty(range.end())]) {
+        if part.start() > at {
+            parts.push(TextRange::new(at, part.start()));
+        }
+        at = at.max(part.end());
+    }
+    parts
 }

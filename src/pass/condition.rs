@@ -59,6 +59,10 @@ pub struct VariableEntry {
     pub regex: Option<Located<String>>,
     /// The kinds of value it may have.
     pub kind: Option<OneOrMany<KindEntry>>,
+    /// The numbers of axes that an array may have; it must be known.
+    pub rank: Option<OneOrMany<u8>>,
+    /// What the elements of an array may be; it must be known.
+    pub dtype: Option<OneOrMany<DtypeEntry>>,
     /// Whether the API table has the path that this component belongs to, or, for another prefix, `prefix.component`.
     pub in_api: Option<InApi>,
     /// Whether the API table has it as a ufunc.
@@ -149,6 +153,20 @@ pub enum KindEntry {
     Class,
     /// Not known.
     Unknown,
+}
+
+/// What the elements of an array are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DtypeEntry {
+    /// Booleans.
+    Boolean,
+    /// Integers.
+    Integer,
+    /// Floats.
+    Float,
+    /// Complex numbers.
+    Complex,
 }
 
 const KEYS: &[&str] = &["as", "inside_loop", "not", "any"];

@@ -5,7 +5,7 @@ use ruff_python_ast::{AnyNodeRef, Comprehension, Expr, ExprRef};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use crate::names::{Names, ScopeId, ScopeKind};
-use crate::pattern::{Piece, Refused, Rendered, Shape, piece_edits};
+use crate::pattern::{Piece, Refused, Rendered, Shape, Template, piece_edits};
 use crate::source::Module;
 
 use super::clauses::has_comment;
@@ -65,7 +65,7 @@ pub(super) fn import_scope(names: &Names, node: AnyNodeRef<'_>) -> ScopeId {
     ScopeId(0)
 }
 
-fn leading_name(node: AnyNodeRef<'_>) -> Option<&str> {
+pub(super) fn leading_name(node: AnyNodeRef<'_>) -> Option<&str> {
     let mut at = match node {
         AnyNodeRef::ExprCall(call) => &*call.func,
         AnyNodeRef::ExprAttribute(attribute) => &*attribute.value,
@@ -88,7 +88,7 @@ pub(super) fn statement_start(stack: &[AnyNodeRef<'_>], nodes: &[AnyNodeRef<'_>]
         .first()
         .filter(|node| node.is_statement())
         .or_else(|| stack.iter().rev().find(|node| node.is_statement()))
-        .map_or(TextSize::new(0), |node| node.start())
+        .map_or(TextSize::new(0), Ranged::start)
 }
 
 /// True where the parentheses around `node` are its own.
@@ -118,13 +118,52 @@ pub(super) fn splits(parent: AnyNodeRef<'_>, node: TextRange, shape: Shape) -> b
         | AnyNodeRef::StmtWhile(_)
         | AnyNodeRef::StmtAssert(_)
         | AnyNodeRef::ElifElseClause(_)
+        | AnyNodeRef::ParameterWithDefault(_)
+        | AnyNodeRef::Decorator(_)
         | AnyNodeRef::ExprList(_)
         | AnyNodeRef::ExprSet(_)
         | AnyNodeRef::ExprTuple(_)
         | AnyNodeRef::ExprSlice(_) => false,
+        AnyNodeRef::ExprDict(dict) => {
+            dict.items.iter().any(|item| item.key.is_none() && item.value.range() == node)
+        }
         AnyNodeRef::ExprSubscript(subscript) => subscript.value.range() == node,
         _ => true,
     }
+}
+
+/// Some places take only part of the language: `case` takes dotted names, and an f-string's text is what it prints.
+pub(super) fn check_place(
+    stack: &[AnyNodeRef<'_>],
+    template: &Template,
+    rendered: &Rendered,
+) -> Result<(), Refused> {
+    let texts = || {
+        rendered.pieces.iter().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(text.as_str()),
+            Piece::Kept(_) => None,
+        })
+    };
+    let in_case =
+        matches!(stack.last(), Some(AnyNodeRef::PatternMatchValue(_) | AnyNodeRef::PatternMatchClass(_)));
+    if in_case && !(template.is_path() && texts().all(|text| text.contains('.'))) {
+        return Err(Refused::new("a `case` takes only dotted names"));
+    }
+    for node in stack {
+        let AnyNodeRef::InterpolatedElement(element) = node else { continue };
+        if element.debug_text.is_some() {
+            return Err(Refused::new("the f-string prints the text of this expression"));
+        }
+        if texts().any(|text| text.contains(['"', '\'', '\n', '\r', '\\', '#'])) {
+            return Err(Refused::new("the replacement can't be written into an f-string"));
+        }
+    }
+    Ok(())
+}
+
+/// True where a match runs over the border of two cells of a notebook.
+pub(super) fn spans_cells(module: &Module, range: TextRange) -> bool {
+    module.file.is_notebook() && !module.file.cells().any(|cell| cell.range.contains_range(range))
 }
 
 /// A replacement of several lines needs lines of its own.
@@ -142,7 +181,7 @@ pub(super) fn check_layout(
     let text = module.text();
     let before = &text[..usize::from(statement)];
     let line = &before[before.rfind(['\n', '\r']).map_or(0, |at| at + 1)..];
-    let end = nodes.last().map_or(statement, |node| node.end());
+    let end = nodes.last().map_or(statement, Ranged::end);
     let rest = text[usize::from(end)..].trim_start_matches([' ', '\t', ')']);
     let alone = line.chars().all(|c| matches!(c, ' ' | '\t' | '\x0c'))
         && (rest.is_empty() || rest.starts_with(['\n', '\r', '#']));
@@ -161,7 +200,7 @@ pub(super) fn check_comments(module: &Module, range: TextRange, pieces: &[Piece]
             Piece::Text(_) => None,
         })
         .collect();
-    kept.sort_by_key(|it| it.start());
+    kept.sort_by_key(Ranged::start);
     let mut at = range.start();
     for part in kept.into_iter().chain([TextRange::empty(range.end())]) {
         if part.start() > at && has_comment(module, TextRange::new(at, part.start())) {

@@ -5,10 +5,9 @@ use ruff_python_ast::{AnyNodeRef, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::kinds::Facts;
-use crate::names::Names;
+use crate::names::{Names, Resolution};
 use crate::pattern::{
-    Captures, Extent, GoneCalls, Lookup, Piece, Refused, Rendered, Shape, Site, Sought, Template, nest,
-    render, signature,
+    Captures, GoneCalls, Lookup, Reach, Refused, Rendered, Shape, Site, Sought, Template, render, signature,
 };
 use crate::reasons::Code;
 use crate::source::Module;
@@ -19,9 +18,10 @@ use super::condition::Usage;
 use super::context;
 use super::holds::Circumstances;
 use super::layout;
+use super::settle::{Found, settle};
 use super::spelling::{Aliases, Speller};
 use super::wording::Wording;
-use super::{Action, Match, NearMiss, Needs, Pass, Place};
+use super::{Match, NearMiss, Needs, Pass, Place};
 
 /// A replacement can't be written where its match stands.
 const NOT_WRITABLE: Code = Code::new("GP110");
@@ -58,19 +58,23 @@ pub fn find_with<'a>(
     if pass.alternatives.is_empty() || !pass.concerns(names) {
         return (Vec::new(), Vec::new());
     }
+    let reach = pass.index.reach(names);
+    if pass.index.is_out_of_reach(&reach) {
+        return (Vec::new(), Vec::new());
+    }
     let own;
-    let aliases = match options.aliases {
-        Some(aliases) => aliases,
-        None => {
-            own = Aliases::choose(pass, [names]);
-            &own
-        }
+    let aliases = if let Some(aliases) = options.aliases {
+        aliases
+    } else {
+        own = Aliases::choose(pass, [names]);
+        &own
     };
     let mut finder = Finder {
         pass,
         module,
         names,
         facts,
+        reach,
         speller: Speller::new(pass, names, aliases),
         explain: options.explain,
         unit: context::indent_unit(module),
@@ -82,16 +86,8 @@ pub fn find_with<'a>(
         misses: Vec::new(),
     };
     finder.visit_body(module.body());
-    finder.finish()
-}
-
-/// A match before it is known which others are around it.
-struct Found<'a> {
-    matched: Match<'a>,
-    shape: Shape,
-    /// Parentheses around a compound replacement are needed where it stands.
-    splits: bool,
-    parenthesised: bool,
+    finder.misses.sort_by_key(|it| (it.range.start(), std::cmp::Reverse(it.range.end())));
+    (settle(pass, finder.found), finder.misses)
 }
 
 struct Finder<'f, 'a> {
@@ -99,6 +95,7 @@ struct Finder<'f, 'a> {
     module: &'a Module,
     names: &'f Names,
     facts: &'f dyn Facts,
+    reach: Reach,
     speller: Speller<'f>,
     explain: bool,
     unit: &'a str,
@@ -130,6 +127,10 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'_, 'a> {
     }
 
     fn visit_expr(&mut self, expression: &'a Expr) {
+        if expression.is_attribute_expr() && !matches!(self.stack.last(), Some(AnyNodeRef::ExprAttribute(_)))
+        {
+            self.pass.index.note(self.names, &mut self.reach, expression);
+        }
         // From inside out: which calls inside a match go away decides whether its arguments may be moved.
         walk_expr(self, expression);
         self.at_expression(expression);
@@ -139,7 +140,7 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'_, 'a> {
 impl<'a> Finder<'_, 'a> {
     fn candidates(&mut self, sought: Sought<'_>) -> Vec<usize> {
         self.sought.clear();
-        self.pass.index.candidates(self.names, sought, &mut self.sought);
+        self.pass.index.candidates(self.names, &self.reach, sought, &mut self.sought);
         if self.sought.is_empty() {
             return Vec::new();
         }
@@ -203,6 +204,9 @@ impl<'a> Finder<'_, 'a> {
         range: TextRange,
     ) -> bool {
         let rule_index = alternative.rule_index;
+        if context::spans_cells(self.module, range) {
+            return false;
+        }
         let is_statement =
             matches!(self.stack.last(), Some(AnyNodeRef::StmtExpr(_))) || nodes[0].is_statement();
         let at = Circumstances {
@@ -245,58 +249,68 @@ impl<'a> Finder<'_, 'a> {
         nodes: &[AnyNodeRef<'a>],
         range: TextRange,
     ) -> Result<Found<'a>, Refused> {
-        let rule = &self.pass.rules[alternative.rule_index];
         let parent = self.stack.last().copied();
-        let tokens = self.module.parsed().tokens();
         let mut needs = Needs::default();
-        let (mut range, mut rendered) = (range, Rendered { pieces: Vec::new(), shape: Shape::Atom });
-        if let Some(template) = &alternative.template {
-            let mut wording = Wording {
-                pass: self.pass,
-                speller: &self.speller,
-                names: self.names,
-                at: range.start(),
-                scope: context::import_scope(self.names, nodes[0]),
-                needs: &mut needs,
-            };
-            let statement = context::statement_start(&self.stack, nodes);
-            let site = Site {
-                text: self.module.text(),
-                tokens,
-                nodes,
-                gone: &self.gone,
-                indent: layout::indent_at(self.module.text(), statement),
-                unit: self.unit,
-                newline: self.newline,
-            };
-            rendered = render(template, &alternative.pattern, &captures, site, &mut wording)?;
-            if rendered.shape == Shape::Statements
-                && let Some(AnyNodeRef::StmtExpr(around)) = parent
-                && !nodes[0].is_statement()
-            {
+        let mut range = range;
+        let rendered = if let Some(template) = &alternative.template {
+            let is_statement = template.is_statements();
+            if is_statement && let Some(AnyNodeRef::StmtExpr(around)) = parent {
                 range = around.range();
             }
-            context::check_layout(self.module, statement, &rendered, nodes)?;
-            context::check_comments(self.module, range, &rendered.pieces)?;
-            context::space_edges(self.module.text(), range, &mut rendered.pieces);
-        } else if rule.place == Some(Place::Device) {
-            self.check_rests(&captures)?;
-        }
-        let parenthesised = parent.is_some_and(|parent| context::is_parenthesised(nodes[0], parent, tokens));
+            self.rendered(alternative, template, &captures, nodes, range, &mut needs)?
+        } else {
+            if self.pass.rules[alternative.rule_index].place == Some(Place::Device) {
+                self.check_rests(&captures)?;
+            }
+            Rendered { pieces: Vec::new(), shape: Shape::Atom }
+        };
+        let tokens = self.module.parsed().tokens();
         let Captures { bindings, paths, .. } = captures;
+        let rule_index = alternative.rule_index;
         Ok(Found {
-            matched: Match {
-                rule_index: alternative.rule_index,
-                range,
-                bindings,
-                paths,
-                pieces: rendered.pieces,
-                needs,
-            },
+            matched: Match { rule_index, range, bindings, paths, pieces: rendered.pieces, needs },
             shape: rendered.shape,
-            splits: parent.is_some_and(|parent| context::splits(parent, nodes[0].range(), rendered.shape)),
-            parenthesised,
+            splits: parent.is_some_and(|it| context::splits(it, nodes[0].range(), rendered.shape)),
+            parenthesised: parent.is_some_and(|it| context::is_parenthesised(nodes[0], it, tokens)),
         })
+    }
+
+    /// The replacement of the match at `range`, if it can be written there.
+    fn rendered(
+        &self,
+        alternative: &Alternative,
+        template: &Template,
+        captures: &Captures<'a>,
+        nodes: &[AnyNodeRef<'a>],
+        range: TextRange,
+        needs: &mut Needs,
+    ) -> Result<Rendered, Refused> {
+        let mut wording = Wording {
+            pass: self.pass,
+            speller: &self.speller,
+            names: self.names,
+            at: nodes[0].start(),
+            scope: context::import_scope(self.names, nodes[0]),
+            like: context::leading_name(nodes[0]),
+            needs,
+        };
+        let statement = context::statement_start(&self.stack, nodes);
+        let text = self.module.text();
+        let site = Site {
+            text,
+            tokens: self.module.parsed().tokens(),
+            nodes,
+            gone: &self.gone,
+            indent: layout::indent_at(text, statement),
+            unit: self.unit,
+            newline: self.newline,
+        };
+        let mut rendered = render(template, &alternative.pattern, captures, site, &mut wording)?;
+        context::check_place(&self.stack, template, &rendered)?;
+        context::check_layout(self.module, statement, &rendered, nodes)?;
+        context::check_comments(self.module, range, &rendered.pieces)?;
+        context::space_edges(text, range, &mut rendered.pieces);
+        Ok(rendered)
     }
 
     /// A call that is to run on the target as it stands must have a counterpart there that takes its arguments.
@@ -312,92 +326,21 @@ impl<'a> Finder<'_, 'a> {
         }
         Ok(())
     }
-
-    fn finish(mut self) -> (Vec<Match<'a>>, Vec<NearMiss>) {
-        // Outer ones first; of two at one range, the outer one was found later.
-        self.found.reverse();
-        self.found.sort_by_key(|it| (it.matched.range.start(), std::cmp::Reverse(it.matched.range.end())));
-        self.misses.sort_by_key(|it| (it.range.start(), std::cmp::Reverse(it.range.end())));
-        let extents: Vec<Extent> = self
-            .found
-            .iter()
-            .map(|found| Extent {
-                range: found.matched.range,
-                open: (self.pass.rules[found.matched.rule_index].action != Action::Advise)
-                    .then(|| open_parts(&self.pass.rules[found.matched.rule_index].action, &found.matched)),
-            })
-            .collect();
-        let nested = nest(&extents);
-        let direct: Vec<bool> = nested
-            .iter()
-            .zip(&self.found)
-            .map(|(nested, found)| {
-                nested
-                    .is_ok_and(|parent| parent.is_some_and(|outer| is_capture_of(&self.found[outer], found)))
-            })
-            .collect();
-        let mut matches = Vec::new();
-        for ((mut found, nested), direct) in self.found.into_iter().zip(nested).zip(direct) {
-            if nested.is_err() {
-                continue;
-            }
-            let compound = matches!(found.shape, Shape::Compound | Shape::Loose);
-            if (found.splits || (direct && compound))
-                && !found.parenthesised
-                && !found.matched.pieces.is_empty()
-            {
-                found.matched.pieces.insert(0, Piece::Text("(".to_owned()));
-                found.matched.pieces.push(Piece::Text(")".to_owned()));
-                merge_texts(&mut found.matched.pieces);
-            }
-            matches.push(found.matched);
-        }
-        matches.sort_by_key(|it| (it.range.start(), std::cmp::Reverse(it.range.end())));
-        (matches, self.misses)
-    }
-}
-
-/// Where in a match others may lie.
-fn open_parts(action: &Action, matched: &Match<'_>) -> Vec<TextRange> {
-    if *action == Action::Rewrite {
-        let kept = matched.pieces.iter().filter_map(|piece| match piece {
-            Piece::Kept(range) => Some(*range),
-            Piece::Text(_) => None,
-        });
-        return kept.collect();
-    }
-    matched.bindings.iter().flat_map(|(_, bound)| bound.ranges()).collect()
-}
-
-/// True where what `inner` replaces is all that a metavariable of `outer` stands for.
-fn is_capture_of(outer: &Found<'_>, inner: &Found<'_>) -> bool {
-    outer
-        .matched
-        .pieces
-        .iter()
-        .any(|piece| matches!(piece, Piece::Kept(range) if *range == inner.matched.range))
-}
-
-fn merge_texts(pieces: &mut Vec<Piece>) {
-    let mut merged: Vec<Piece> = Vec::with_capacity(pieces.len());
-    for piece in pieces.drain(..) {
-        match (merged.last_mut(), piece) {
-            (Some(Piece::Text(last)), Piece::Text(more)) => last.push_str(&more),
-            (_, piece) => merged.push(piece),
-        }
-    }
-    *pieces = merged;
 }
 
 impl Pass {
-    /// True where a module with these imports may use what the pass moves away from.
+    /// True where a module with these imports may use what the pass moves away from: by an import of it, or by one of
+    /// a module of the project that hands it on.
     pub fn concerns(&self, names: &Names) -> bool {
         let root = |path: &str| path.trim_start_matches('.').split('.').next().unwrap_or_default().to_owned();
         let roots: Vec<String> = self.source_modules.iter().map(|module| root(module)).collect();
         names.imports().iter().any(|import| {
-            import.is_star()
-                || roots.contains(&root(&import.qualified))
-                || roots.contains(&root(&import.module))
+            let means = match names.meaning_of(import) {
+                Some(Resolution::Qualified(path)) => roots.contains(&root(path)),
+                Some(Resolution::Ambiguous(paths)) => paths.iter().any(|path| roots.contains(&root(path))),
+                _ => false,
+            };
+            means || import.is_star() || roots.contains(&root(&import.module)) || names.may_lead_on(import)
         })
     }
 }

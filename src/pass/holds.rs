@@ -5,11 +5,13 @@ use ruff_python_ast::{Expr, Number};
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::api::{Callable, Table};
-use crate::kinds::{Facts, KindName};
+use crate::kinds::{Dtype, Facts, KindName};
 use crate::names::{Names, Resolution};
 use crate::pattern::{Bound, Captures};
 
-use super::condition::{Choices, InApi, KindEntry, LiteralEntry, Usage, Value, VariableEntry, Where};
+use super::condition::{
+    Choices, DtypeEntry, InApi, KindEntry, LiteralEntry, Usage, Value, VariableEntry, Where,
+};
 use super::guard::NameLists;
 
 /// One condition.
@@ -35,6 +37,8 @@ pub(super) enum About {
     OneOf(Vec<Value>),
     Regex(String, Box<Regex>),
     Kind(Vec<KindName>),
+    Rank(Vec<u8>),
+    Dtype(Vec<DtypeEntry>),
     InApi(InApi),
     Ufunc(bool),
     Given(bool),
@@ -106,6 +110,8 @@ fn about(
     if let Some(kind) = &entry.kind {
         all.push(About::Kind(kind.values().into_iter().map(kind_name).collect()));
     }
+    all.extend(entry.rank.as_ref().map(|it| About::Rank(it.values())));
+    all.extend(entry.dtype.as_ref().map(|it| About::Dtype(it.values())));
     all.extend(entry.in_api.clone().map(About::InApi));
     all.extend(entry.ufunc.map(About::Ufunc));
     all.extend(entry.given.map(About::Given));
@@ -204,6 +210,13 @@ impl About {
             },
             Self::Regex(_, regex) => text_of(bound).is_some_and(|text| matches_whole(regex, text)),
             Self::Kind(kinds) => expression.is_some_and(|it| kinds.contains(&at.facts.kind(it))),
+            Self::Rank(ranks) => {
+                let array = expression.and_then(|it| at.facts.array(it));
+                array.and_then(|it| it.rank).is_some_and(|rank| ranks.contains(&rank))
+            }
+            Self::Dtype(dtypes) => expression
+                .and_then(|it| at.facts.array(it))
+                .is_some_and(|array| dtypes.iter().any(|it| it.covers(array.dtype))),
             Self::InApi(InApi::Path(wanted)) => entry(name, expression, at).is_some() == *wanted,
             Self::InApi(InApi::Under(prefix)) => {
                 text_of(bound).is_some_and(|text| has(at.table, &format!("{prefix}.{text}")))
@@ -238,6 +251,18 @@ fn resolved(name: &str, expression: Option<&Expr>, at: &Circumstances<'_, '_>) -
 
 fn entry<'t>(name: &str, expression: Option<&Expr>, at: &Circumstances<'t, '_>) -> Option<&'t Callable> {
     at.table?.callables.get(&resolved(name, expression, at)?)
+}
+
+impl DtypeEntry {
+    fn covers(self, dtype: Dtype) -> bool {
+        matches!(
+            (self, dtype),
+            (Self::Boolean, Dtype::Bool)
+                | (Self::Integer, Dtype::Integer)
+                | (Self::Float, Dtype::Float)
+                | (Self::Complex, Dtype::Complex)
+        )
+    }
 }
 
 impl LiteralEntry {

@@ -7,10 +7,12 @@ use ruff_text_size::{Ranged, TextRange, TextSize};
 use crate::names::{Names, ScopeId};
 use crate::source::Module;
 
-/// A place for new statements: the start of a line.
+/// A place for new statements.
 pub(super) struct Spot {
     pub(super) offset: TextSize,
     pub(super) indent: String,
+    /// True at the end of a line; else at the beginning of a statement.
+    pub(super) after_line: bool,
 }
 
 /// The module's line ending: that of its first line.
@@ -31,13 +33,20 @@ pub(super) fn insertion(module: &Module, names: &Names, scope: ScopeId, near: &[
     let anchor = near
         .iter()
         .filter_map(|range| suite.iter().find(|statement| statement.range().contains_range(*range)))
-        .max_by_key(|statement| statement.start())
+        .max_by_key(Ranged::start)
         .or_else(|| last_opening_import(suite));
-    match anchor {
-        Some(anchor) => {
-            Spot { offset: line_end(module, anchor.end()), indent: indent(module, anchor).to_owned() }
-        }
-        None => at_start(module, suite),
+    let first = suite.first();
+    match anchor.or_else(|| first.filter(|it| is_docstring(it))) {
+        Some(anchor) => Spot {
+            offset: line_end(module, anchor.end()),
+            indent: indent(module, anchor).to_owned(),
+            after_line: true,
+        },
+        None => Spot {
+            offset: first.map_or(TextSize::new(0), Ranged::start),
+            indent: first.map_or_else(String::new, |first| indent(module, first).to_owned()),
+            after_line: false,
+        },
     }
 }
 
@@ -51,19 +60,6 @@ fn last_opening_import(suite: &[Stmt]) -> Option<&Stmt> {
         .map(|(_, statement)| statement)
         .filter(|it| !is_docstring(it))
         .last()
-}
-
-fn at_start(module: &Module, suite: &[Stmt]) -> Spot {
-    match suite {
-        [first, ..] if is_docstring(first) => {
-            Spot { offset: line_end(module, first.end()), indent: indent(module, first).to_owned() }
-        }
-        [first, ..] => {
-            let indent = indent(module, first);
-            Spot { offset: first.start() - TextSize::of(indent), indent: indent.to_owned() }
-        }
-        [] => Spot { offset: TextSize::new(0), indent: String::new() },
-    }
 }
 
 fn is_docstring(statement: &Stmt) -> bool {
@@ -82,14 +78,14 @@ pub(crate) fn indent_at(text: &str, offset: TextSize) -> &str {
     if line.chars().all(|c| matches!(c, ' ' | '\t' | '\x0c')) { line } else { "" }
 }
 
-/// The start of the line after the logical line that `offset` is on.
+/// The end of the logical line that `offset` is on, before its line end.
 fn line_end(module: &Module, offset: TextSize) -> TextSize {
     let tokens = module.parsed().tokens();
     tokens
         .after(offset)
         .iter()
         .find(|token| token.kind() == TokenKind::Newline)
-        .map_or(TextSize::of(module.text()), |token| token.end())
+        .map_or(TextSize::of(module.text()), Ranged::start)
 }
 
 /// The text to delete so that `statement` is gone with its line; `None` where it shares its line with something else,

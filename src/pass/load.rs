@@ -1,23 +1,19 @@
 //! From a pass file's text to a checked pass.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::api::Table;
-use crate::names::is_builtin;
-use crate::pattern::{Index, Pattern, PatternError, Template};
+use crate::pattern::Index;
 use crate::reasons::Code;
 
-use super::activation::Activation;
-use super::alternatives::{Alternative, Rank, is_tie};
+use super::alternatives::{Alternative, is_tie};
 use super::errors::{FileError, FileErrors};
-use super::holds::{self, Test};
 use super::library::Library;
-use super::located::{Located, offset_in_file};
+use super::located::Located;
 use super::schema::{ExampleEntry, PassFile, RuleEntry, SCHEMA};
-use super::{Action, Device, Example, Goal, Layer, Pass, Rule, Target};
+use super::{Device, Example, Goal, Layer, Pass, Rule, Target};
 
 /// Reads and checks the pass in `text`. `origin` names its file for people.
 pub fn load(text: &str, origin: &Path, library: &Library) -> Result<Pass, FileErrors> {
@@ -26,18 +22,16 @@ pub fn load(text: &str, origin: &Path, library: &Library) -> Result<Pass, FileEr
     let mut loader =
         Loader { text, library, errors: Vec::new(), rules: Vec::new(), alternatives: Vec::new() };
     let pass = loader.pass(&file, origin);
-    match pass {
-        Some(pass) if loader.errors.is_empty() => Ok(pass),
-        _ => Err(FileErrors::new(origin, text, loader.errors)),
-    }
+    if loader.errors.is_empty() { Ok(pass) } else { Err(FileErrors::new(origin, text, loader.errors)) }
 }
 
-struct Loader<'l> {
-    text: &'l str,
-    library: &'l Library,
+/// A pass on its way in.
+pub(super) struct Loader<'l> {
+    pub(super) text: &'l str,
+    pub(super) library: &'l Library,
+    pub(super) rules: Vec<Rule>,
+    pub(super) alternatives: Vec<Alternative>,
     errors: Vec<FileError>,
-    rules: Vec<Rule>,
-    alternatives: Vec<Alternative>,
 }
 
 /// What a pass extends contributes, or nothing.
@@ -47,11 +41,11 @@ struct Base {
 }
 
 impl Loader<'_> {
-    fn error(&mut self, error: FileError) {
+    pub(super) fn error(&mut self, error: FileError) {
         self.errors.push(error);
     }
 
-    fn pass(&mut self, file: &PassFile, origin: &Path) -> Option<Pass> {
+    fn pass(&mut self, file: &PassFile, origin: &Path) -> Pass {
         self.check_header(file);
         let base = self.base(file);
         for rule in &file.rules {
@@ -61,7 +55,7 @@ impl Loader<'_> {
         self.check_duplicates(&file.rules);
         self.check_ties(&file.rules);
         let base = base.pass.as_deref();
-        let target = self.target(file, base);
+        let target = target(file, base);
         let source_modules = match (&file.source, base) {
             (Some(source), _) => source.module.all().into_iter().map(|it| it.value).collect(),
             (None, Some(base)) => base.source_modules.clone(),
@@ -90,7 +84,7 @@ impl Loader<'_> {
             index: Index::default(),
         };
         pass.index = Index::new(pass.alternatives.iter().map(|it| &it.pattern));
-        Some(pass)
+        pass
     }
 
     fn check_header(&mut self, file: &PassFile) {
@@ -138,16 +132,13 @@ impl Loader<'_> {
 
     fn base(&mut self, file: &PassFile) -> Base {
         let Some(extends) = &file.extends else { return Base { pass: None, layer: 0 } };
-        match self.library.pass(&extends.value) {
-            Some(pass) => {
-                let layer = pass.alternatives.iter().map(|it| it.rank.layer).max().unwrap_or(0) + 1;
-                Base { pass: Some(pass), layer }
-            }
-            None => {
-                let message = format!("there is no pass `{}` to extend", extends.value);
-                self.error(FileError::at(extends.bytes.clone(), message));
-                Base { pass: None, layer: 0 }
-            }
+        if let Some(pass) = self.library.pass(&extends.value) {
+            let layer = pass.alternatives.iter().map(|it| it.rank.layer).max().unwrap_or(0) + 1;
+            Base { pass: Some(pass), layer }
+        } else {
+            let message = format!("there is no pass `{}` to extend", extends.value);
+            self.error(FileError::at(extends.bytes.clone(), message));
+            Base { pass: None, layer: 0 }
         }
     }
 
@@ -212,21 +203,6 @@ impl Loader<'_> {
         self.errors.extend(errors);
     }
 
-    fn target(&mut self, file: &PassFile, base: Option<&Pass>) -> Target {
-        let Some(target) = &file.target else {
-            return base.map_or(
-                Target { module: String::new(), alias: None, requires: Vec::new(), device: Device::Cpu },
-                |base| base.target.clone(),
-            );
-        };
-        Target {
-            module: target.module.value.clone(),
-            alias: target.alias.as_ref().map(|alias| alias.value.clone()),
-            requires: target.requires.as_ref().map(|it| it.value.values()).unwrap_or_default(),
-            device: target.device,
-        }
-    }
-
     fn table(&mut self, name: Option<&Located<String>>) -> Option<Arc<Table>> {
         let name = name?;
         match self.library.table(&name.value) {
@@ -241,18 +217,17 @@ impl Loader<'_> {
     fn guards(&mut self, file: &PassFile, base: Option<&Pass>) -> Vec<Arc<super::Guard>> {
         let mut guards = base.map(|it| it.guards.clone()).unwrap_or_default();
         for name in &file.guards {
-            match self.library.guard(&name.value) {
-                Some(guard) => guards.push(guard),
-                None => {
-                    let message = format!("there is no guard `{}` in patterns/guards.yaml", name.value);
-                    self.error(FileError::at(name.bytes.clone(), message));
-                }
+            if let Some(guard) = self.library.guard(&name.value) {
+                guards.push(guard);
+            } else {
+                let message = format!("there is no guard `{}` in patterns/guards.yaml", name.value);
+                self.error(FileError::at(name.bytes.clone(), message));
             }
         }
         guards
     }
 
-    fn code(&mut self, code: &Located<String>) -> Code {
+    pub(super) fn code(&mut self, code: &Located<String>) -> Code {
         if !self.library.knows_reason(&code.value) {
             let message = format!("`{}` is not in patterns/reasons.yaml", code.value);
             self.error(FileError::at(code.bytes.clone(), message));
@@ -278,177 +253,23 @@ impl Loader<'_> {
             bytes: example.before.bytes.clone(),
         })
     }
-
-    fn rule(&mut self, entry: &Located<RuleEntry>, layer: u32) {
-        let rule = &entry.value;
-        let Some(action) = self.action(rule) else { return };
-        let reason = rule.reason.as_ref().map(|code| self.code(code));
-        let activation = rule.activate.as_ref().and_then(|it| self.activation(it));
-        let rule_index = self.rules.len();
-        self.rules.push(Rule {
-            id: rule.id.value.clone(),
-            action,
-            place: rule.place,
-            safety: rule.safety,
-            reason,
-            note: rule.note.clone(),
-            advice: rule.advise.as_ref().map(|it| it.value.clone()),
-            activation,
-        });
-        let tests = match rule.condition.as_ref().map(|it| holds::compile(it, &self.library.lists)) {
-            Some(Ok(tests)) => tests,
-            Some(Err((message, bytes))) => {
-                self.error(FileError::at(bytes.unwrap_or_else(|| rule.id.bytes.clone()), message));
-                return;
-            }
-            None => Vec::new(),
-        };
-        let conditions = tests.iter().map(Test::count).sum();
-        let matched: Vec<(Located<String>, Option<Located<String>>)> = match &rule.pattern {
-            Some(patterns) => patterns.all().into_iter().map(|it| (it, rule.rewrite.clone())).collect(),
-            None => rule.rename.0.iter().map(|(from, to)| (from.clone(), Some(to.clone()))).collect(),
-        };
-        for (pattern_text, rewrite) in matched {
-            let Some(pattern) = self.pattern(&pattern_text) else { continue };
-            self.check_conditions(rule, &pattern);
-            let template = rewrite.as_ref().and_then(|it| self.template(it, &pattern));
-            if let (Some(template), Some(rewrite)) = (&template, &rewrite) {
-                self.check_template(template, &pattern, &tests, rewrite);
-            }
-            let rank = Rank { layer, weight: pattern.weight(), conditions };
-            self.alternatives.push(Alternative {
-                rule_index,
-                text: pattern_text.value,
-                rewrite: rewrite.map(|it| it.value),
-                pattern,
-                template,
-                tests: tests.clone(),
-                rank,
-            });
-        }
-    }
-
-    /// What the rule does; it must do one thing.
-    fn action(&mut self, rule: &RuleEntry) -> Option<Action> {
-        let given = [
-            (rule.rewrite.is_some(), Action::Rewrite),
-            (!rule.rename.0.is_empty(), Action::Rewrite),
-            (rule.activate.is_some(), Action::Activate),
-            (rule.advise.is_some(), Action::Advise),
-        ];
-        let actions: Vec<Action> =
-            given.into_iter().filter(|(given, _)| *given).map(|(_, action)| action).collect();
-        let needs_match = rule.rename.0.is_empty() && rule.activate.is_none();
-        let problem = match actions.as_slice() {
-            [] if rule.reason.is_none() && rule.place.is_none() => Some(
-                "the rule does nothing: it needs `rewrite`, `rename`, `activate`, `advise`, `place` or a `reason`",
-            ),
-            [_, _, ..] => Some("a rule does one thing: `rewrite`, `rename`, `activate` or `advise`"),
-            _ if needs_match && rule.pattern.is_none() => Some("the rule has no `match`"),
-            _ if !needs_match && rule.pattern.is_some() => {
-                Some("`match` doesn't go with `rename` or `activate`")
-            }
-            _ => None,
-        };
-        if let Some(problem) = problem {
-            self.error(FileError::at(rule.id.bytes.clone(), problem));
-            return None;
-        }
-        Some(actions.first().copied().unwrap_or(Action::Keep))
-    }
-
-    fn activation(&mut self, entry: &Located<super::ActivateSpec>) -> Option<Activation> {
-        let spec = &entry.value;
-        let mut quiet = BTreeSet::new();
-        for list in &spec.quiet {
-            match self.library.lists.get(list) {
-                Some(names) => quiet.extend(names.iter().cloned()),
-                None => {
-                    let message = format!("there is no name list `{list}` in patterns/");
-                    self.error(FileError::at(entry.bytes.clone(), message));
-                }
-            }
-        }
-        let mut behind = Vec::new();
-        for pass in &spec.after {
-            match self.library.switch_of(pass) {
-                Some(module) => behind.push(module),
-                None => {
-                    let message = format!("there is no pass `{pass}` that activates anything");
-                    self.error(FileError::at(entry.bytes.clone(), message));
-                }
-            }
-        }
-        match Activation::new(spec, quiet, behind) {
-            Ok(activation) => Some(activation),
-            Err(message) => {
-                self.error(FileError::at(entry.bytes.clone(), format!("`statement`: {message}")));
-                None
-            }
-        }
-    }
-
-    fn pattern(&mut self, text: &Located<String>) -> Option<Pattern> {
-        match Pattern::parse(&text.value) {
-            Ok(pattern) => Some(pattern),
-            Err(error) => {
-                self.pattern_error(text, &error);
-                None
-            }
-        }
-    }
-
-    fn template(&mut self, text: &Located<String>, pattern: &Pattern) -> Option<Template> {
-        match Template::parse(&text.value, pattern) {
-            Ok(template) => Some(template),
-            Err(error) => {
-                self.pattern_error(text, &error);
-                None
-            }
-        }
-    }
-
-    fn pattern_error(&mut self, text: &Located<String>, error: &PatternError) {
-        let at = |offset: u32| offset_in_file(self.text, &text.bytes, &text.value, offset as usize);
-        let start = at(error.range.start().into());
-        let bytes: Range<usize> = start..at(error.range.end().into()).max(start);
-        self.error(FileError::at(bytes, error.problem.to_string()));
-    }
-
-    fn check_conditions(&mut self, rule: &RuleEntry, pattern: &Pattern) {
-        let Some(condition) = &rule.condition else { return };
-        for name in condition.names() {
-            if pattern.role(&name.value).is_none() {
-                let message = format!("`${}` is not bound by the pattern", name.value);
-                self.error(FileError::at(name.bytes.clone(), message));
-            }
-        }
-    }
-
-    fn check_template(
-        &mut self,
-        template: &Template,
-        pattern: &Pattern,
-        tests: &[Test],
-        rewrite: &Located<String>,
-    ) {
-        let statement = tests.iter().find_map(Test::usage) == Some(super::condition::Usage::Statement);
-        if template.is_statements() && !pattern.is_statements() && !statement {
-            let message = "an expression can't become a statement";
-            self.error(
-                FileError::at(rewrite.bytes.clone(), message)
-                    .with_hint("with `where: {as: statement}` the rule matches only whole statements"),
-            );
-        }
-        for (path, whole) in template.paths() {
-            if whole && !path.contains('.') && !is_builtin(&path) {
-                let message = format!("`{path}` is neither a builtin nor a dotted path of a module");
-                self.error(FileError::at(rewrite.bytes.clone(), message));
-            }
-        }
-    }
 }
 
 fn text_or(own: Option<&Located<String>>, base: Option<&str>) -> String {
     own.map_or_else(|| base.unwrap_or_default().to_owned(), |it| it.value.clone())
+}
+
+fn target(file: &PassFile, base: Option<&Pass>) -> Target {
+    let Some(target) = &file.target else {
+        return base.map_or(
+            Target { module: String::new(), alias: None, requires: Vec::new(), device: Device::Cpu },
+            |base| base.target.clone(),
+        );
+    };
+    Target {
+        module: target.module.value.clone(),
+        alias: target.alias.as_ref().map(|alias| alias.value.clone()),
+        requires: target.requires.as_ref().map(|it| it.value.values()).unwrap_or_default(),
+        device: target.device,
+    }
 }

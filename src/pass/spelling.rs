@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ruff_text_size::TextSize;
 
-use crate::names::{ImportBinding, Names, Resolution, ScopeId, ScopeKind, is_builtin};
+use crate::names::{ImportBinding, ImportTime, Names, Resolution, ScopeId, ScopeKind, is_builtin};
 use crate::pattern::Refused;
 
 use super::Pass;
@@ -45,17 +45,13 @@ fn candidates<'m>(module: &'m str, alias: Option<&'m str>) -> impl Iterator<Item
 /// True where a module-level import may bind `name` to `module`: nothing else uses the name.
 fn is_free(names: &Names, name: &str, module: &str) -> bool {
     let first = name.split('.').next().unwrap_or(name);
+    let means = if name.contains('.') { first } else { module };
     let imported = names.imports().iter().filter(|import| &*import.bound == first);
-    let mut others = 0;
-    let mut same = 0;
-    for import in imported {
-        let means = if name.contains('.') { first } else { module };
-        if import.qualified == means && import.top_level { same += 1 } else { others += 1 }
-    }
-    if same > 0 {
-        return others == 0 && matches!(names.meaning_at(first, TextSize::new(0)), Resolution::Qualified(_));
-    }
-    !names.mentions(first)
+    let (same, others): (Vec<_>, Vec<_>) = imported.partition(|import| {
+        import.top_level
+            && matches!(names.meaning_of(import), Some(Resolution::Qualified(path)) if path == means)
+    });
+    if same.is_empty() { !names.mentions(first) } else { others.is_empty() }
 }
 
 /// Spells dotted paths in one module.
@@ -79,13 +75,24 @@ impl<'s> Speller<'s> {
         offset: TextSize,
         scope: ScopeId,
     ) -> Result<(String, Option<Need>), Refused> {
+        self.spell_like(path, offset, scope, None)
+    }
+
+    /// As [`spell`](Self::spell); of several imports that would do, the one bound to `like` is taken.
+    pub fn spell_like(
+        &self,
+        path: &str,
+        offset: TextSize,
+        scope: ScopeId,
+        like: Option<&str>,
+    ) -> Result<(String, Option<Need>), Refused> {
         let Some((module, member)) = self.pass.split(path) else {
             return match self.names.meaning_at(path, offset) {
                 Resolution::Builtin(_) => Ok((path.to_owned(), None)),
                 _ => Err(Refused::new(format!("`{path}` does not mean the builtin here"))),
             };
         };
-        if let Some(found) = self.by_import_of(module, member, offset) {
+        if let Some(found) = self.by_import_of(module, member, offset, like) {
             return Ok(found);
         }
         if let Some(found) = self.by_name(module, member, offset, scope) {
@@ -113,15 +120,31 @@ impl<'s> Speller<'s> {
     }
 
     /// By an import of the module itself: `import cupy`, `import cupy as cp`, `from scipy import fft`.
-    fn by_import_of(&self, module: &str, member: &str, offset: TextSize) -> Option<(String, Option<Need>)> {
-        let found = self.names.imports().iter().find(|import| {
-            let whole = import.qualified == module;
-            let root = import.module == module && is_prefix(&import.qualified, module) && !import.is_star();
-            (whole || root) && self.visible(import, offset)
-        })?;
-        let below = module.strip_prefix(found.qualified.as_str()).unwrap_or_default();
+    fn by_import_of(
+        &self,
+        module: &str,
+        member: &str,
+        offset: TextSize,
+        like: Option<&str>,
+    ) -> Option<(String, Option<Need>)> {
+        let fits = |import: &&ImportBinding| {
+            let Some(path) = self.meaning(import) else { return false };
+            let root = import.module == module && is_prefix(path, module) && path != module;
+            (path == module || root) && self.visible(import, offset)
+        };
+        let imports = self.names.imports();
+        let preferred = imports.iter().find(|import| like == Some(&*import.bound) && fits(import));
+        let found = preferred.or_else(|| imports.iter().find(fits))?;
+        let below = module.strip_prefix(self.meaning(found)?).unwrap_or_default();
         let text = joined(&format!("{}{below}", found.bound), member);
         Some((text, Some(Need::Existing { clause: found.clause })))
+    }
+
+    fn meaning(&self, import: &ImportBinding) -> Option<&str> {
+        match self.names.meaning_of(import) {
+            Some(Resolution::Qualified(path)) if !import.is_star() => Some(path),
+            _ => None,
+        }
     }
 
     /// By a name imported from the module, where the module has such imports: `from numpy import float64`.
@@ -136,8 +159,8 @@ impl<'s> Speller<'s> {
             member.split_once('.').map_or((member, None), |(first, below)| (first, Some(below)));
         let full = joined(module, first);
         let text = |bound: &str| below.map_or_else(|| bound.to_owned(), |below| format!("{bound}.{below}"));
-        let existing =
-            self.names.imports().iter().find(|it| it.qualified == full && self.visible(it, offset));
+        let means = |it: &&ImportBinding| self.meaning(it) == Some(full.as_str());
+        let existing = self.names.imports().iter().find(|it| means(it) && self.visible(it, offset));
         if let Some(existing) = existing {
             return Some((text(&existing.bound), Some(Need::Existing { clause: existing.clause })));
         }
@@ -153,17 +176,23 @@ impl<'s> Speller<'s> {
         if !is_source || !has_from || first.is_empty() || is_builtin(first) || self.names.mentions(first) {
             return None;
         }
-        let need = Need::Name { module: module.to_owned(), name: first.to_owned(), scope };
+        let (module, name, bound) = (module.to_owned(), first.to_owned(), first.to_owned());
+        let need = Need::Name { module, name, bound, scope };
         Some((text(first), Some(need)))
     }
 
-    /// True where the name that `import` binds means it at `offset`, and has been bound by then.
+    /// True where the name that `import` binds means it at `offset`, and is bound by then.
     fn visible(&self, import: &ImportBinding, offset: TextSize) -> bool {
-        let meant = match self.names.meaning_at(&import.bound, offset) {
-            Resolution::Qualified(path) => path == import.qualified,
-            _ => false,
+        let Some(path) = self.meaning(import) else { return false };
+        let bound = match import.when {
+            ImportTime::Top | ImportTime::Deferred => true,
+            // What the code uses already is bound, or the code fails as it did.
+            ImportTime::Conditional => self.pass.source_modules.iter().any(|source| is_prefix(source, path)),
+            ImportTime::MainGuard | ImportTime::TypeChecking => false,
         };
-        meant && self.reachable(import, offset)
+        let means =
+            matches!(self.names.meaning_at(&import.bound, offset), Resolution::Qualified(it) if it == path);
+        bound && means && self.reachable(import, offset)
     }
 
     fn reachable(&self, import: &ImportBinding, offset: TextSize) -> bool {

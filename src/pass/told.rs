@@ -66,6 +66,14 @@ impl fmt::Display for About {
                     kinds.iter().map(|kind| format!("{kind:?}").to_lowercase()).collect();
                 write!(f, "is known to be of kind {}", names.join(" or "))
             }
+            Self::Rank(ranks) => {
+                f.write_str("is known to have as many axes as ")?;
+                joined(f, ranks, " or ")
+            }
+            Self::Dtype(dtypes) => {
+                let names: Vec<String> = dtypes.iter().map(|it| format!("{it:?}").to_lowercase()).collect();
+                write!(f, "is known to hold {}", names.join(" or "))
+            }
             Self::InApi(InApi::Path(wanted)) => write!(f, "is {}in the API table", not(*wanted)),
             Self::InApi(InApi::Under(prefix)) => write!(f, "is in the API table under `{prefix}`"),
             Self::Ufunc(wanted) => write!(f, "is {}a ufunc", not(*wanted)),

@@ -18,13 +18,15 @@ pub(super) struct Wording<'w> {
     pub(super) at: TextSize,
     /// Where new imports go.
     pub(super) scope: ScopeId,
+    /// The name that the replaced code begins with.
+    pub(super) like: Option<&'w str>,
     /// The imports that the replacement turns out to need.
     pub(super) needs: &'w mut Needs,
 }
 
 impl<'a> Spelling<'a> for Wording<'_> {
     fn path(&mut self, path: &str) -> Result<String, Refused> {
-        let (text, need) = self.speller.spell(path, self.at, self.scope)?;
+        let (text, need) = self.speller.spell_like(path, self.at, self.scope, self.like)?;
         if let Some(need) = need {
             self.needs.add(need);
         }

@@ -104,15 +104,14 @@ fn call_closers(pieces: &[Piece]) -> Vec<bool> {
         };
         for token in tokens(text) {
             let token = &text[token];
-            let closes = match token {
+            closers.push(match token {
                 "(" | "[" | "{" => {
                     open.push(token == "(" && after_operand);
                     false
                 }
                 ")" | "]" | "}" => open.pop().unwrap_or(false),
                 _ => false,
-            };
-            closers.push(closes);
+            });
             after_operand = matches!(token, ")" | "]" | "}" | "\"" | "'")
                 || token.chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_');
         }

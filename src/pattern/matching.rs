@@ -53,6 +53,18 @@ pub struct Captures<'a> {
 }
 
 impl<'a> Captures<'a> {
+    fn bind(&mut self, name: &str, bound: Bound<'a>) -> bool {
+        if name.is_empty() {
+            return true;
+        }
+        if let Some(before) = self.get(name) {
+            same(before, &bound)
+        } else {
+            self.bindings.push((name.to_owned(), bound));
+            true
+        }
+    }
+
     /// What `name` stands for.
     pub fn get(&self, name: &str) -> Option<&Bound<'a>> {
         self.bindings.iter().find(|(bound, _)| bound == name).map(|(_, bound)| bound)
@@ -80,9 +92,9 @@ impl Bound<'_> {
         match self {
             Self::Expression(expression) => vec![expression.range()],
             Self::Arguments { positional, keywords } => {
-                let mut ranges: Vec<TextRange> = positional.iter().map(|it| it.range()).collect();
-                ranges.extend(keywords.iter().map(|it| it.range()));
-                ranges.sort_by_key(|range| range.start());
+                let mut ranges: Vec<TextRange> = positional.iter().map(Ranged::range).collect();
+                ranges.extend(keywords.iter().map(Ranged::range));
+                ranges.sort_by_key(Ranged::start);
                 ranges
             }
             Self::Statements([first, .., last]) => vec![TextRange::new(first.start(), last.end())],
@@ -98,6 +110,13 @@ impl Pattern {
         let Root::Expression(pattern) = &self.root else { return None };
         let mut matcher = Matcher { lookup, captures: Captures::default() };
         matcher.expression(pattern, code).then_some(matcher.captures)
+    }
+
+    /// Matches the pattern, where it is nothing but a path, against the dotted name `path`.
+    pub fn match_path(&self, path: &str) -> Option<Captures<'static>> {
+        let Root::Expression(pattern) = &self.root else { return None };
+        let mut captures = Captures::default();
+        (is_path(pattern) && components(&mut captures, pattern, path)).then_some(captures)
     }
 
     /// Matches the pattern against the statements at the start of `code`, where the pattern is statements. Also tells
@@ -121,16 +140,7 @@ pub(super) struct Matcher<'m, 'a> {
 
 impl<'a> Matcher<'_, 'a> {
     pub(super) fn bind(&mut self, name: &str, bound: Bound<'a>) -> bool {
-        if name.is_empty() {
-            return true;
-        }
-        match self.captures.get(name) {
-            Some(before) => same(before, &bound),
-            None => {
-                self.captures.bindings.push((name.to_owned(), bound));
-                true
-            }
-        }
+        self.captures.bind(name, bound)
     }
 
     pub(super) fn expression(&mut self, pattern: &Expr, code: &'a Expr) -> bool {
@@ -147,7 +157,7 @@ impl<'a> Matcher<'_, 'a> {
                 self.path(pattern, code)
             }
             (Expr::Attribute(p), Expr::Attribute(c)) if !is_path(pattern) => {
-                self.component(&p.attr.id, &c.attr.id)
+                component(&mut self.captures, &p.attr.id, &c.attr.id)
                     && !self.is_module(&c.value)
                     && self.expression(&p.value, &c.value)
             }
@@ -278,45 +288,11 @@ impl<'a> Matcher<'_, 'a> {
         if !is_read {
             return false;
         }
-        let full = match self.lookup.names.resolve(code) {
-            Resolution::Qualified(path) | Resolution::Builtin(path) => path,
-            _ => return false,
-        };
-        let before = self.captures.bindings.len();
-        if !self.components(pattern, &full) {
+        let (Resolution::Qualified(full) | Resolution::Builtin(full)) = self.lookup.names.resolve(code)
+        else {
             return false;
-        }
-        for (name, bound) in &self.captures.bindings[before..] {
-            if matches!(bound, Bound::Component(_)) {
-                self.captures.paths.push((name.clone(), full.clone()));
-            }
-        }
-        true
-    }
-
-    fn components(&mut self, pattern: &Expr, path: &str) -> bool {
-        match pattern {
-            Expr::Name(name) => name.id.as_str() == path,
-            Expr::Attribute(attribute) => {
-                if let Some(Placeholder::Rest(name)) = Placeholder::decode(&attribute.attr.id) {
-                    let Some(cut) = nth_dot(path, path_len(&attribute.value)) else { return false };
-                    return self.components(&attribute.value, &path[..cut])
-                        && self.bind(name, Bound::Component(path[cut + 1..].to_owned()));
-                }
-                let Some((head, last)) = path.rsplit_once('.') else { return false };
-                self.components(&attribute.value, head) && self.component(&attribute.attr.id, last)
-            }
-            _ => false,
-        }
-    }
-
-    fn component(&mut self, pattern: &str, code: &str) -> bool {
-        match Placeholder::decode(pattern) {
-            None => pattern == code,
-            Some(Placeholder::One(name)) => self.bind(name, Bound::Component(code.to_owned())),
-            Some(Placeholder::Any) => true,
-            Some(Placeholder::Optional(_) | Placeholder::Rest(_)) => false,
-        }
+        };
+        components(&mut self.captures, pattern, &full)
     }
 
     /// True where `code` names a module, so that what follows is a function of it and no method.
@@ -325,6 +301,43 @@ impl<'a> Matcher<'_, 'a> {
         let root = path.split('.').next().unwrap_or_default();
         self.lookup.sources.iter().any(|source| source.split('.').next() == Some(root))
             || self.lookup.names.imports().iter().any(|import| import.module == path)
+    }
+}
+
+/// Matches a path against a dotted name, and notes in which name each component was found.
+fn components(captures: &mut Captures<'_>, pattern: &Expr, path: &str) -> bool {
+    let before = captures.bindings.len();
+    let matched = inner_components(captures, pattern, path);
+    for i in before..captures.bindings.len() {
+        let (name, _) = &captures.bindings[i];
+        captures.paths.push((name.clone(), path.to_owned()));
+    }
+    matched
+}
+
+fn inner_components(captures: &mut Captures<'_>, pattern: &Expr, path: &str) -> bool {
+    match pattern {
+        Expr::Name(name) => name.id.as_str() == path,
+        Expr::Attribute(attribute) => {
+            if let Some(Placeholder::Rest(name)) = Placeholder::decode(&attribute.attr.id) {
+                let Some(cut) = nth_dot(path, path_len(&attribute.value)) else { return false };
+                return inner_components(captures, &attribute.value, &path[..cut])
+                    && captures.bind(name, Bound::Component(path[cut + 1..].to_owned()));
+            }
+            let Some((head, last)) = path.rsplit_once('.') else { return false };
+            inner_components(captures, &attribute.value, head)
+                && component(captures, &attribute.attr.id, last)
+        }
+        _ => false,
+    }
+}
+
+fn component(captures: &mut Captures<'_>, pattern: &str, code: &str) -> bool {
+    match Placeholder::decode(pattern) {
+        None => pattern == code,
+        Some(Placeholder::One(name)) => captures.bind(name, Bound::Component(code.to_owned())),
+        Some(Placeholder::Any) => true,
+        Some(Placeholder::Optional(_) | Placeholder::Rest(_)) => false,
     }
 }
 

@@ -137,7 +137,11 @@ fn calls(left: &ExprCall, right: &ExprCall, pairings: &mut Vec<Pairing>) -> bool
     }
     for keyword in &left.arguments.keywords {
         let name = keyword.arg.as_ref().map(ruff_python_ast::Identifier::as_str);
-        let other = right.arguments.keywords.iter().find(|it| it.arg.as_ref().map(|it| it.as_str()) == name);
+        let other = right
+            .arguments
+            .keywords
+            .iter()
+            .find(|it| it.arg.as_ref().map(ruff_python_ast::Identifier::as_str) == name);
         match other {
             Some(other) if !expressions(&keyword.value, &other.value, pairings) => return false,
             None if !has_rest(right) && !optional(&keyword.value) => return false,
@@ -146,7 +150,11 @@ fn calls(left: &ExprCall, right: &ExprCall, pairings: &mut Vec<Pairing>) -> bool
     }
     right.arguments.keywords.iter().all(|keyword| {
         let name = keyword.arg.as_ref().map(ruff_python_ast::Identifier::as_str);
-        let known = left.arguments.keywords.iter().any(|it| it.arg.as_ref().map(|it| it.as_str()) == name);
+        let known = left
+            .arguments
+            .keywords
+            .iter()
+            .any(|it| it.arg.as_ref().map(ruff_python_ast::Identifier::as_str) == name);
         known || has_rest(left) || optional(&keyword.value)
     })
 }

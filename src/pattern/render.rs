@@ -1,14 +1,14 @@
 //! From a replacement and what its metavariables stand for to pieces of new text and original text that stays.
 
-use ruff_python_ast::token::{Tokens, parenthesized_range};
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal};
-use ruff_python_ast::{AnyNodeRef, Expr, ExprRef};
+use ruff_python_ast::token::Tokens;
+use ruff_python_ast::{AnyNodeRef, Expr};
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::reasons::Code;
 
 use super::effects::{self, GoneCalls};
 use super::matching::{Bound, Captures};
+use super::parentheses::outer_range;
 use super::parse::{Pattern, Root};
 use super::split;
 use super::template::{Argument, Part, PathPart, Template};
@@ -21,6 +21,16 @@ pub enum Piece {
     Text(String),
     /// Original text that stays (with whatever edits fall inside).
     Kept(TextRange),
+}
+
+impl Piece {
+    /// The range that stays; `None` for new text.
+    pub fn kept(&self) -> Option<TextRange> {
+        match self {
+            Self::Kept(range) => Some(*range),
+            Self::Text(_) => None,
+        }
+    }
 }
 
 /// Why a match can't be replaced.
@@ -209,11 +219,12 @@ fn merge(out: Vec<Out<'_>>) -> Vec<Piece> {
     pieces
 }
 
-struct Renderer<'r, 's, 'a> {
-    captures: &'r Captures<'a>,
-    site: Site<'s, 'a>,
-    spelling: &'r mut dyn Spelling<'a>,
-    out: Vec<Out<'a>>,
+/// A replacement on its way out.
+pub(super) struct Renderer<'r, 's, 'a> {
+    pub(super) captures: &'r Captures<'a>,
+    pub(super) site: Site<'s, 'a>,
+    pub(super) spelling: &'r mut dyn Spelling<'a>,
+    pub(super) out: Vec<Out<'a>>,
 }
 
 impl<'a> Renderer<'_, '_, 'a> {
@@ -236,7 +247,7 @@ impl<'a> Renderer<'_, '_, 'a> {
         Ok(())
     }
 
-    fn text(&mut self, text: impl Into<String>) {
+    pub(super) fn text(&mut self, text: impl Into<String>) {
         self.out.push(Out::Text(text.into()));
     }
 
@@ -284,16 +295,15 @@ impl<'a> Renderer<'_, '_, 'a> {
                 self.text(text);
                 Ok(())
             }
-            Some(bound @ Bound::Statements(_)) => match bound.ranges().as_slice() {
-                [range] => {
+            Some(bound @ Bound::Statements(_)) => {
+                if let [range] = bound.ranges().as_slice() {
                     self.out.push(Out::Kept { range: *range, check: None, parentheses: false });
                     Ok(())
-                }
-                _ => {
+                } else {
                     self.text("pass");
                     Ok(())
                 }
-            },
+            }
             _ => Err(Refused::new(format!("`${name}` stands for nothing here"))),
         }
     }
@@ -301,7 +311,8 @@ impl<'a> Renderer<'_, '_, 'a> {
     fn expression(&mut self, expression: &'a Expr, enclosed: bool) {
         let range = outer_range(self.site, expression);
         let whole = range != expression.range();
-        let check = (!whole && !(enclosed && stays_whole(expression))).then_some(expression);
+        let safe = whole || (enclosed && stays_whole(expression));
+        let check = (!safe).then_some(expression);
         self.out.push(Out::Kept { range, check, parentheses: false });
     }
 
@@ -317,7 +328,7 @@ impl<'a> Renderer<'_, '_, 'a> {
             match item {
                 Argument::Plain(parts) => self.parts(parts)?,
                 Argument::Optional { name, parts } => {
-                    if !matches!(self.captures.get(name), Some(Bound::Absent) | None) {
+                    if self.captures.get(name).is_some_and(|bound| !matches!(bound, Bound::Absent)) {
                         self.parts(parts)?;
                     }
                 }
@@ -331,62 +342,6 @@ impl<'a> Renderer<'_, '_, 'a> {
         }
         Ok(())
     }
-
-    fn rest(&mut self, name: &str, callee: Option<&str>) -> Result<(), Refused> {
-        let arguments = match self.spelling.rest(name, self.captures, callee)? {
-            Some(arguments) => arguments,
-            None => self
-                .captures
-                .ranges(name)
-                .into_iter()
-                .map(|range| RestArgument::Kept { before: String::new(), range })
-                .collect(),
-        };
-        let mut previous: Option<TextRange> = None;
-        for (i, argument) in arguments.iter().enumerate() {
-            let RestArgument::Kept { before, range } = argument else {
-                if i > 0 {
-                    self.text(", ");
-                }
-                if let RestArgument::Text(text) = argument {
-                    self.text(text.clone());
-                }
-                previous = None;
-                continue;
-            };
-            let range = parenthesised(self.site, *range);
-            if let Some(last) = previous
-                && before.is_empty()
-                && self.adjacent(last, range)
-                && let Some(Out::Kept { range: kept, .. }) = self.out.last_mut()
-            {
-                *kept = TextRange::new(kept.start(), range.end());
-            } else {
-                if i > 0 {
-                    self.text(", ");
-                }
-                if !before.is_empty() {
-                    self.text(before.clone());
-                }
-                self.out.push(Out::Kept { range, check: None, parentheses: false });
-            }
-            previous = Some(range);
-        }
-        Ok(())
-    }
-
-    /// True where only a comma stands between two arguments of the original.
-    fn adjacent(&self, left: TextRange, right: TextRange) -> bool {
-        left.end() <= right.start()
-            && self
-                .site
-                .tokens
-                .in_range(TextRange::new(left.end(), right.start()))
-                .iter()
-                .filter(|token| !token.kind().is_trivia())
-                .count()
-                == 1
-    }
 }
 
 /// True where `expression` stays one argument when it is made an argument.
@@ -396,78 +351,5 @@ fn stays_whole(expression: &Expr) -> bool {
         Expr::Generator(generator) => generator.parenthesized,
         Expr::Slice(_) | Expr::Yield(_) | Expr::YieldFrom(_) | Expr::Named(_) | Expr::Starred(_) => false,
         _ => true,
-    }
-}
-
-/// The range of `expression` with the parentheses around it, if there are any.
-pub(super) fn outer_range(site: Site<'_, '_>, expression: &Expr) -> TextRange {
-    let target = ExprRef::from(expression);
-    let mut finder = ParentFinder { target: target.into(), stack: Vec::new(), parent: None };
-    for node in site.nodes {
-        node.visit_source_order_from(&mut finder);
-    }
-    finder
-        .parent
-        .and_then(|parent| parenthesized_range(target, parent, site.tokens))
-        .unwrap_or_else(|| expression.range())
-}
-
-/// The argument at `range` with the parentheses around it, if there are any.
-fn parenthesised(site: Site<'_, '_>, range: TextRange) -> TextRange {
-    struct Finder<'a> {
-        range: TextRange,
-        found: Option<&'a Expr>,
-    }
-    impl<'a> SourceOrderVisitor<'a> for Finder<'a> {
-        fn visit_expr(&mut self, expression: &'a Expr) {
-            if expression.range() == self.range {
-                self.found.get_or_insert(expression);
-            } else if expression.range().contains_range(self.range) {
-                ruff_python_ast::visitor::source_order::walk_expr(self, expression);
-            }
-        }
-    }
-    let mut finder = Finder { range, found: None };
-    for node in site.nodes {
-        node.visit_source_order_from(&mut finder);
-    }
-    finder.found.map_or(range, |expression| outer_range(site, expression))
-}
-
-struct ParentFinder<'a> {
-    target: AnyNodeRef<'a>,
-    stack: Vec<AnyNodeRef<'a>>,
-    parent: Option<AnyNodeRef<'a>>,
-}
-
-impl<'a> SourceOrderVisitor<'a> for ParentFinder<'a> {
-    fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
-        if node.ptr_eq(self.target) {
-            self.parent = self.stack.last().copied();
-        }
-        self.stack.push(node);
-        if self.parent.is_none() && node.range().contains_range(self.target.range()) {
-            TraversalSignal::Traverse
-        } else {
-            TraversalSignal::Skip
-        }
-    }
-
-    fn leave_node(&mut self, _node: AnyNodeRef<'a>) {
-        self.stack.pop();
-    }
-}
-
-/// Visits a node and everything below it.
-trait VisitFrom<'a> {
-    fn visit_source_order_from<V: SourceOrderVisitor<'a>>(self, visitor: &mut V);
-}
-
-impl<'a> VisitFrom<'a> for AnyNodeRef<'a> {
-    fn visit_source_order_from<V: SourceOrderVisitor<'a>>(self, visitor: &mut V) {
-        if visitor.enter_node(self).is_traverse() {
-            self.visit_source_order(visitor);
-        }
-        visitor.leave_node(self);
     }
 }

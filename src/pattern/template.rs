@@ -7,6 +7,7 @@ use ruff_text_size::{Ranged, TextRange, TextSize};
 use super::check::Checker;
 use super::effects::{GoneCalls, has_effects};
 use super::errors::{PatternError, Problem};
+use super::matching::{Bound, Captures};
 use super::parse::{Pattern, Role, Root, is_path, parse_root, placeholder};
 use super::placeholder::{Encoded, Placeholder};
 
@@ -98,6 +99,22 @@ impl Template {
         }
     }
 
+    /// The path that it is, where it is nothing but one, with its metavariables as bound.
+    pub fn path_with(&self, captures: &Captures<'_>) -> Option<String> {
+        let [Part::Path(path)] = self.parts.as_slice() else { return None };
+        let names: Option<Vec<&str>> = path
+            .iter()
+            .map(|part| match part {
+                PathPart::Literal(name) => Some(name.as_str()),
+                PathPart::Variable(name) => match captures.get(name)? {
+                    Bound::Component(text) => Some(text.as_str()),
+                    _ => None,
+                },
+            })
+            .collect();
+        Some(names?.join("."))
+    }
+
     /// True where it is nothing but one path: a name for a name.
     pub fn is_path(&self) -> bool {
         matches!(self.parts.as_slice(), [Part::Path(_)])
@@ -154,7 +171,7 @@ struct Collector<'t> {
     spots: Vec<(TextRange, Part)>,
 }
 
-impl<'t> Collector<'t> {
+impl Collector<'_> {
     fn finish(mut self, range: TextRange) -> Vec<Part> {
         self.spots.sort_by_key(|(range, _)| range.start());
         let mut parts = Vec::new();

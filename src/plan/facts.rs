@@ -7,7 +7,7 @@ use ruff_python_ast::Expr;
 
 use super::unit::Part;
 use crate::api::Table;
-use crate::kinds::{Facts, KindName, Kinds, Program, Role, Source, SourceId, infer};
+use crate::kinds::{Array, Facts, Kind, KindName, Kinds, Program, Role, Source, SourceId, infer};
 use crate::names::Project;
 
 /// The kinds of some modules of a unit.
@@ -29,8 +29,9 @@ impl<'u, 'p> UnitFacts<'u, 'p> {
         PartFacts { all: self, source: SourceId(index as u32) }
     }
 
-    fn kind(&self, source: SourceId, expression: &Expr) -> KindName {
-        let Some(table) = self.table.as_deref() else { return KindName::Unknown };
+    /// The kind of an expression; `None` where nothing can be inferred.
+    fn kind(&self, source: SourceId, expression: &Expr) -> Option<&Kind> {
+        let table = self.table.as_deref()?;
         let kinds = self.kinds.get_or_init(|| {
             let sources = self.parts.iter().map(|part| Source {
                 module: part.module,
@@ -40,7 +41,7 @@ impl<'u, 'p> UnitFacts<'u, 'p> {
             });
             infer(&Program::build(sources.collect(), table, Vec::new()))
         });
-        kinds.of(source, expression).name()
+        Some(kinds.of(source, expression))
     }
 }
 
@@ -53,6 +54,13 @@ pub(super) struct PartFacts<'f, 'u, 'p> {
 
 impl Facts for PartFacts<'_, '_, '_> {
     fn kind(&self, expression: &Expr) -> KindName {
-        self.all.kind(self.source, expression)
+        self.all.kind(self.source, expression).map_or(KindName::Unknown, Kind::name)
+    }
+
+    fn array(&self, expression: &Expr) -> Option<Array> {
+        match self.all.kind(self.source, expression) {
+            Some(Kind::Array(array)) => Some(*array),
+            _ => None,
+        }
     }
 }

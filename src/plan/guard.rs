@@ -73,7 +73,7 @@ fn over_unit<'f>(unit: &Unit<'_>, findings: impl Iterator<Item = &'f Finding>) -
     for (part, finding) in unit.parts().iter().zip(findings) {
         match finding {
             Finding::Hits(found) => {
-                let counted = found.iter().filter(|it| unit.runs(part, it.when));
+                let counted = found.iter().filter(|it| unit.counts(part, it.when));
                 hits.extend(counted.map(|it| (it.place.clone(), it.name.clone())));
             }
             Finding::Absence { found: true, .. } => return Vec::new(),
@@ -132,7 +132,7 @@ impl Searched<'_> {
     fn found(&self, node: impl Ranged, name: String) -> Found {
         let names = self.part.names;
         let mut scope = Some(names.scope_at(node.start()));
-        let mut when = ImportTime::Conditional;
+        let mut when = ImportTime::Top;
         while let Some(id) = scope {
             if matches!(names.kind_of(id), ScopeKind::Function | ScopeKind::Lambda) {
                 when = ImportTime::Deferred;

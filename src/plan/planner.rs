@@ -169,10 +169,13 @@ impl<'p> Planner<'p> {
 fn matches(project: &Project, parts: &[Part<'_>], pass: &Pass, pinned: &Pinned) -> Plan {
     let facts = UnitFacts::new(project, parts, pass.knowledge().cloned());
     let of_parts: Vec<PartFacts<'_, '_, '_>> = (0..parts.len()).map(|index| facts.of_part(index)).collect();
+    let taken: Vec<_> =
+        parts.iter().map(|part| |name: &str| project.is_used_outside(part.id, name)).collect();
     let files: Vec<rewrite::File<'_>> = parts
         .iter()
         .zip(&of_parts)
-        .map(|(part, facts)| rewrite::File { module: part.module, names: part.names, facts })
+        .zip(&taken)
+        .map(|((part, facts), taken)| rewrite::File { module: part.module, names: part.names, facts, taken })
         .collect();
     rewrite::plan(pass, &files, pinned)
 }

@@ -103,22 +103,25 @@ impl<'p> Surroundings<'p> {
 }
 
 impl<'s> Unit<'s> {
-    /// The unit of `entry`: the modules that its imports run, now or later, and those that theirs run.
+    /// The unit of `entry`: the modules that its imports run, now or later, and those that theirs run. Modules that only
+    /// functions of a package elsewhere would load are left out.
     pub(super) fn new(around: &'s Surroundings<'s>, entry: ModuleId) -> Self {
-        let mut parts: Vec<Part<'s>> = Vec::new();
+        let mut unit = Self { around, parts: vec![around.part(entry)] };
         let mut seen = BTreeSet::from([entry]);
         let mut queue = vec![entry];
         while let Some(id) = queue.pop() {
             let part = around.part(id);
-            for next in around.imports(&part).flat_map(|(_, loaded)| loaded) {
-                if seen.insert(*next) {
-                    queue.push(*next);
+            let running = around.imports(&part).filter(|(import, _)| unit.runs(&part, import.when));
+            let next: Vec<ModuleId> = running.flat_map(|(_, loaded)| loaded).copied().collect();
+            for id in next {
+                if seen.insert(id) {
+                    unit.parts.push(around.part(id));
+                    queue.push(id);
                 }
             }
-            parts.push(part);
         }
-        parts[1..].sort_by_key(|part| part.id);
-        Self { around, parts }
+        unit.parts[1..].sort_by_key(|part| part.id);
+        unit
     }
 
     /// The entry, then everything that it reaches, in the order of paths.
@@ -142,14 +145,20 @@ impl<'s> Unit<'s> {
             || part.module.file.path.starts_with(folder)
     }
 
-    /// True where an import of `part` that runs at `when` is one of the program's.
-    pub(super) fn runs(&self, part: &Part<'_>, when: ImportTime) -> bool {
+    /// True where what runs at `when` in `part` is a piece of what the program does. In a package that it only uses, that
+    /// is what always runs: imports in functions or under `try` are offers to whoever has the library.
+    pub(super) fn counts(&self, part: &Part<'_>, when: ImportTime) -> bool {
         match when {
-            ImportTime::Top | ImportTime::Conditional => true,
+            ImportTime::Top => true,
+            ImportTime::Conditional | ImportTime::Deferred => self.owns(part),
             ImportTime::MainGuard => part.id == self.entry().id,
-            ImportTime::Deferred => self.owns(part),
             ImportTime::TypeChecking => false,
         }
+    }
+
+    /// True where an import of `part` that runs at `when` may run when the program does.
+    fn runs(&self, part: &Part<'_>, when: ImportTime) -> bool {
+        when == ImportTime::Conditional || self.counts(part, when)
     }
 }
 

@@ -32,6 +32,10 @@ pub(crate) fn run(args: &ApplyArgs, printer: &Printer) -> Result<Exit> {
         check_tree(&settings.root, args)?;
     }
     let work = work_of(&settings, args)?;
+    // Planning alone can be killed at any time. From here on children run and the tree may change.
+    if args.verify != Verify::Never {
+        interrupt::watch();
+    }
     let mut session = Session::new(settings, args, printer)?;
     super::warn_about(&work.found, printer);
     if args.verify == Verify::Never {

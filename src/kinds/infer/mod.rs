@@ -123,7 +123,11 @@ impl<'p, 'a> Inference<'p, 'a> {
                 opaque: vec![false; regions],
                 callers: vec![Vec::new(); regions],
             },
-            growth: Growth { slots: vec![0; program.slots.len()], returns: vec![0; regions], ..Growth::default() },
+            growth: Growth {
+                slots: vec![0; program.slots.len()],
+                returns: vec![0; regions],
+                ..Growth::default()
+            },
             fields: FxHashMap::default(),
             readers: FxHashMap::default(),
             field_readers: FxHashMap::default(),

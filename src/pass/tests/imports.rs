@@ -136,3 +136,77 @@ rules:
         "import cupyx\nimport cupyx.scipy.ndimage as cundi\nimport math\ncundi.zoom(cupyx.rsqrt(math.sqrt(1)))\n",
     );
 }
+
+#[test]
+fn an_import_stays_that_texts_may_mean() {
+    let check = |before: &str, after: &str| check(&to_cupy(), before, after);
+    check(
+        "import numpy as np\ndef g(x: 'np.ndarray'):\n    return np.f(x)\n",
+        "import numpy as np\nimport cupy as cp\ndef g(x: 'np.ndarray'):\n    return cp.f(x)\n",
+    );
+    check(
+        "import numpy as np\ndef g():\n    \"\"\"\n    >>> np.f(1)\n    \"\"\"\n    return np.f(1)\n",
+        "import numpy as np\nimport cupy as cp\ndef g():\n    \"\"\"\n    >>> np.f(1)\n    \"\"\"\n    return cp.f(1)\n",
+    );
+    check("import numpy as np\nnp.f('inp.x, the np')\n", "import cupy as cp\ncp.f('inp.x, the np')\n");
+}
+
+#[test]
+fn names_that_are_handed_on_are_renamed_where_they_are_imported() {
+    let check = |before: &str, after: &str| check(&renaming(), before, after);
+    check(
+        "from numpy import float_\n__all__ = ['float_']\nx = float_(1)\n",
+        "from numpy import float64 as float_, float64\n__all__ = ['float_']\nx = float64(1)\n",
+    );
+    check("from numpy import float_, pi\n", "from numpy import float64 as float_, pi\n");
+    check("from numpy import float_ as f, pi\n", "from numpy import float64 as f, pi\n");
+    check("from numpy import inf, Inf\n", "from numpy import inf, inf as Inf\n");
+    check("import numpy as np\nnp.float_ = 1\n", "import numpy as np\nnp.float_ = 1\n");
+    check(
+        "try:\n    from numpy import float_\nexcept ImportError:\n    float_ = float\n",
+        "try:\n    from numpy import float_\nexcept ImportError:\n    float_ = float\n",
+    );
+}
+
+#[test]
+fn a_name_that_moved_to_another_module_is_imported_from_there() {
+    let text = format!(
+        "{WITHIN}rules:\n  - {{id: moved, rename: {{numpy.AxisError: numpy.exceptions.AxisError}}}}\n"
+    );
+    let check = |before: &str, after: &str| check(&text, before, after);
+    check("from numpy import AxisError\n", "from numpy.exceptions import AxisError\n");
+    check(
+        "from numpy import AxisError, pi\n",
+        "from numpy import pi\nfrom numpy.exceptions import AxisError\n",
+    );
+    check(
+        "from numpy import AxisError\ndef f():\n    raise AxisError(pi)\n",
+        "from numpy import exceptions\ndef f():\n    raise exceptions.AxisError(pi)\n",
+    );
+}
+
+#[test]
+fn imports_that_may_not_have_run_are_not_relied_on() {
+    let check = |before: &str, after: &str| check(&to_cupy(), before, after);
+    check(
+        "from typing import TYPE_CHECKING\nimport numpy as np\nif TYPE_CHECKING:\n    import cupy\nnp.f(1)\n",
+        "from typing import TYPE_CHECKING\nimport cupy as cp\nif TYPE_CHECKING:\n    import cupy\ncp.f(1)\n",
+    );
+    check(
+        "import numpy as np\nif gpu:\n    import cupy as xp\nnp.f(1)\n",
+        "import cupy as cp\nif gpu:\n    import cupy as xp\ncp.f(1)\n",
+    );
+    check(
+        "import numpy as np\ndef f():\n    import cupy as xp\n    xp.g()\nnp.f(1)\n",
+        "import cupy as cp\ndef f():\n    import cupy as xp\n    xp.g()\ncp.f(1)\n",
+    );
+}
+
+#[test]
+fn of_several_spellings_the_one_in_use_is_kept() {
+    let check = |before: &str, after: &str| check(&renaming(), before, after);
+    check(
+        "import numpy\nimport numpy as np\nx = [np.float_, numpy.float_]\n",
+        "import numpy\nimport numpy as np\nx = [np.float64, numpy.float64]\n",
+    );
+}

@@ -128,6 +128,9 @@ fn conditions_decide() {
     check("{F: {one_of: [sum, prod]}}", "numpy.$F", "np.sum; np.prod; np.max", 2);
     check("{F: {regex: 'sum|nan.*'}}", "numpy.$F", "np.sum; np.nansum; np.cumsum", 2);
     check("{X: {kind: array}}", "$X.sum()", "arr.sum(); b.sum()", 1);
+    check("{X: {rank: 2}}", "$X.sum()", "arr2.sum(); arr1f.sum(); arr.sum()", 1);
+    check("{X: {rank: [1, 2], dtype: float}}", "$X.sum()", "arr2.sum(); arr1f.sum(); arr.sum()", 1);
+    check("{X: {dtype: [integer, complex]}}", "$X.sum()", "arr2.sum(); arr1f.sum(); b.sum()", 0);
     check("{F: {in_api: true}}", "numpy.$F", "np.sum; np.what", 1);
     check("{F: {in_api: false}}", "numpy.$F", "np.sum; np.what", 1);
     check("{M: {in_api: numpy.ndarray}}", "$X.$M()", "a.sum(); a.what()", 1);

@@ -4,6 +4,7 @@ mod errors;
 mod imports;
 mod matching;
 mod properties;
+mod registry;
 mod rewriting;
 mod shipped;
 
@@ -11,8 +12,8 @@ use std::path::Path;
 
 use ruff_python_ast::Expr;
 
-use super::{FindOptions, Library, Pass, edits_of, find_with, load};
-use crate::kinds::{Facts, KindName};
+use super::{FindOptions, Library, Needs, Pass, edits_of, find_with, load, renamed_imports};
+use crate::kinds::{Array, Dtype, Facts, KindName};
 use crate::names::{Names, NoExports};
 use crate::pass::Action;
 use crate::source::{Module, SourceFile};
@@ -71,7 +72,7 @@ fn parse(text: &str) -> (Module, Names) {
     (module, names)
 }
 
-/// Names that begin with `arr` are arrays.
+/// Names that begin with `arr` are arrays: `arr2f` of two axes and floats.
 struct ByName;
 
 impl Facts for ByName {
@@ -80,6 +81,16 @@ impl Facts for ByName {
             Expr::Name(name) if name.id.starts_with("arr") => KindName::Array,
             _ => KindName::Unknown,
         }
+    }
+
+    fn array(&self, expression: &Expr) -> Option<Array> {
+        let description = expression.as_name_expr()?.id.strip_prefix("arr")?;
+        let rank = description.chars().next().and_then(|digit| digit.to_digit(10)).map(|it| it as u8);
+        let mut array = Array::of_rank(rank);
+        if description.ends_with('f') {
+            array.dtype = Dtype::Float;
+        }
+        Some(array)
     }
 }
 
@@ -90,7 +101,10 @@ fn apply(pass: &Pass, text: &str) -> String {
         find_with(pass, &module, &names, &ByName, FindOptions { aliases: None, explain: false });
     let rewrites: Vec<_> =
         matches.iter().filter(|it| pass.rules[it.rule_index].action == Action::Rewrite).collect();
-    let edits = edits_of(&module, &names, &rewrites).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+    let mut needs = Needs::default();
+    renamed_imports(pass, &module, &names, &matches).into_iter().for_each(|it| needs.add(it.need));
+    let edits =
+        edits_of(&module, &names, &rewrites, &needs).unwrap_or_else(|error| panic!("{text:?}: {error}"));
     let result = edits.apply(module.text());
     parse(&result);
     result

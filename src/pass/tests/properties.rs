@@ -7,7 +7,7 @@ use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
 use super::{WITHIN, apply, parse, pass};
 use crate::kinds::NoFacts;
-use crate::pass::{edits_of, find};
+use crate::pass::{Needs, edits_of, find};
 use crate::pattern::{Lookup, Pattern};
 
 /// An expression.
@@ -180,7 +180,7 @@ proptest! {
         let (module, names) = parse(&text);
         let (matches, _) = find(&pass, &module, &names, &NoFacts);
         let all: Vec<_> = matches.iter().collect();
-        let edits = edits_of(&module, &names, &all).unwrap();
+        let edits = edits_of(&module, &names, &all, &Needs::default()).unwrap();
         let ranges: Vec<_> = edits.iter().map(|edit| edit.range).collect();
         prop_assert!(ranges.windows(2).all(|pair| pair[0].end() <= pair[1].start()));
         prop_assert!(ranges.iter().all(|range| range.start() < 19.into()

@@ -217,3 +217,34 @@ fn a_second_run_changes_nothing() {
         assert_eq!(apply(&pass, &once), once);
     }
 }
+
+#[test]
+fn places_that_take_only_part_of_the_language_are_left_alone() {
+    let text = format!(
+        "{WITHIN}rules:
+  - {{id: name, rename: {{numpy.Inf: numpy.inf, numpy.NINF: -numpy.inf}}}}
+  - {{id: text, match: numpy.f($X), rewrite: 'numpy.g($X, \"a\")'}}
+"
+    );
+    let check = |before: &str, after: &str| {
+        super::check(
+            &text,
+            &format!("import numpy as np\nnp\n{before}"),
+            &format!("import numpy as np\nnp\n{after}"),
+        );
+    };
+    check(
+        "match x:\n    case np.Inf: pass\n    case np.NINF: pass\n",
+        "match x:\n    case np.inf: pass\n    case np.NINF: pass\n",
+    );
+    check(
+        "f\"{np.Inf} {np.Inf=} {np.f(1)} {np.NINF:>{np.Inf}}\"\n",
+        "f\"{np.inf} {np.Inf=} {np.f(1)} {(-np.inf):>{np.inf}}\"\n",
+    );
+    check("x = {np.NINF: np.NINF, **np.NINF}\n", "x = {-np.inf: -np.inf, **(-np.inf)}\n");
+    check("def f(x=np.NINF): del np.Inf\n", "def f(x=-np.inf): del np.Inf\n");
+    check(
+        "x: np.Inf = np.NINF if np.NINF else (np.NINF)\n",
+        "x: np.inf = (-np.inf) if (-np.inf) else (-np.inf)\n",
+    );
+}

@@ -46,7 +46,7 @@ impl<'u> Reach<'u> {
         let unit = self.unit;
         unit.parts().iter().any(|part| {
             let mut imports = unit.around.library_imports(part);
-            imports.any(|import| unit.runs(part, import.when) && self.names_library(import))
+            imports.any(|import| unit.counts(part, import.when) && self.names_library(import))
         })
     }
 
