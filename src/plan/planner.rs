@@ -105,29 +105,33 @@ impl<'p> Planner<'p> {
 
     /// What placement makes of `parts`, the entry first.
     fn placed(&self, parts: &[Part<'_>], pass: &Pass, pinned: &Pinned) -> Plan {
-        let entry = &parts[0];
-        let is_part = || self.around.is_part_of_another(entry);
-        let is_script = script::role(entry.module, entry.names, &pass.source_modules, is_part)
-            == script::Role::Script
-            && !self.around.is_part_of_another(entry);
-        let helps = |part: &Part<'_>| {
-            let importers = self.around.project.importers(part.id);
-            let inside = importers.iter().all(|id| parts.iter().any(|it| it.id == *id));
-            is_script && inside && self.around.package(part).is_none()
-        };
-        let sources = parts.iter().enumerate().map(|(index, part)| Source {
+        let sources = parts.iter().map(|part| Source {
             module: part.module,
             names: part.names,
             dotted: self.around.project.dotted(part.id).to_owned(),
-            role: match index {
-                0 if is_script => kinds::Role::Script,
-                0 => kinds::Role::Library,
-                _ if helps(part) => kinds::Role::Helper,
-                _ => kinds::Role::Library,
-            },
+            role: self.role(parts, part, pass),
         });
         let host_tables: Vec<&Table> = pass.kinds.as_deref().into_iter().collect();
         placement::plan(pass, sources.collect(), &host_tables, pinned)
+    }
+
+    /// Who may call into `part`, one of `parts` with the entry first.
+    fn role(&self, parts: &[Part<'_>], part: &Part<'_>, pass: &Pass) -> kinds::Role {
+        let is_part = || self.around.is_part_of_another(part);
+        let plain = script::role(part.module, part.names, &pass.source_modules, is_part);
+        if plain == script::Role::Test {
+            return kinds::Role::Fixed;
+        }
+        if part.id == parts[0].id {
+            let alone = plain == script::Role::Script && !is_part();
+            return if alone { kinds::Role::Script } else { kinds::Role::Library };
+        }
+        let importers = self.around.project.importers(part.id);
+        let inside = importers.iter().all(|id| parts.iter().any(|it| it.id == *id));
+        let helps = inside
+            && self.around.package(part).is_none()
+            && self.role(parts, &parts[0], pass) == kinds::Role::Script;
+        if helps { kinds::Role::Helper } else { kinds::Role::Library }
     }
 
     /// What `plan` makes of the unit, unless a guard refuses it.

@@ -44,11 +44,12 @@ pub(super) fn bars(pass: &Pass, program: &Program<'_>, kinds: &Kinds, pinned: &P
         }
     }
     let risky = risks::findings(pass, program, kinds);
+    let inner = inner_functions(program);
     for (id, survey) in program.region_ids().zip(surveys) {
         let silent = is_silent(pass, program, &bars, id) || pinned.contains(&change_id(pass, program, id));
         let mut findings = survey.findings;
         findings.extend(by_definition(program, kinds, id));
-        findings.extend(closures(program, kinds, &bars, id));
+        findings.extend(closures(program, kinds, &bars, &inner, id));
         findings.extend(risky[id.0 as usize].iter().cloned());
         findings.sort();
         findings.dedup();
@@ -117,22 +118,39 @@ fn by_definition(program: &Program<'_>, kinds: &Kinds, id: RegionId) -> Vec<Find
     out
 }
 
+/// True for functions defined inside another function.
+fn is_inner(program: &Program<'_>, region: &Region<'_>) -> bool {
+    region.outer.is_some_and(|outer| program.region(outer).def.is_some())
+}
+
+/// The functions defined directly inside each function.
+fn inner_functions(program: &Program<'_>) -> FxHashMap<RegionId, Vec<RegionId>> {
+    let mut out: FxHashMap<RegionId, Vec<RegionId>> = FxHashMap::default();
+    for id in program.region_ids() {
+        let region = program.region(id);
+        if let Some(outer) = region.outer.filter(|_| is_inner(program, region)) {
+            out.entry(outer).or_default().push(id);
+        }
+    }
+    out
+}
+
 /// Functions inside functions: the inner one's variables are the outer one's too.
-fn closures(program: &Program<'_>, kinds: &Kinds, bars: &Bars, id: RegionId) -> Vec<Finding> {
+fn closures(
+    program: &Program<'_>,
+    kinds: &Kinds,
+    bars: &Bars,
+    inner: &FxHashMap<RegionId, Vec<RegionId>>,
+    id: RegionId,
+) -> Vec<Finding> {
     let region = program.region(id);
-    let is_inner =
-        |region: &Region<'_>| region.outer.is_some_and(|outer| program.region(outer).def.is_some());
     let works = bars.works[id.0 as usize];
-    if is_inner(region) {
+    if is_inner(program, region) {
         let message = format!("`{}` is defined inside another function", region.name);
         return if works { vec![Finding::new(region.start(), code::DEFERRED, message)] } else { Vec::new() };
     }
-    let inner = program.region_ids().filter(|it| {
-        let inner = program.region(*it);
-        inner.outer == Some(id) && is_inner(inner)
-    });
     let mut out = Vec::new();
-    for inner in inner {
+    for inner in inner.get(&id).into_iter().flatten().copied() {
         let shares = bars.readers.iter().any(|(slot, readers)| {
             readers.contains(&inner) && program.slot(*slot).region == id && kinds.slot(*slot).holds_arrays()
         });
