@@ -270,7 +270,7 @@ impl Stage<'_> {
             .chars()
             .map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' })
             .collect();
-        let path = (1..)
+        let path = (1..=u32::MAX)
             .map(|number| self.judging.evidence_dir.join(format!("evidence-{name}-{number}.json")))
             .find(|path| !path.exists())
             .expect("some number is free");

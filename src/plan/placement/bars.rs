@@ -39,6 +39,7 @@ pub(super) fn bars(pass: &Pass, program: &Program<'_>, kinds: &Kinds, pinned: &P
         program.region_ids().map(|id| Survey::of(pass, program, kinds, id)).collect();
     for (id, survey) in program.region_ids().zip(&surveys) {
         bars.works[id.0 as usize] = survey.works;
+        #[expect(clippy::iter_over_hash_type, reason = "sets are filled, in whatever order")]
         for slot in &survey.mentions {
             bars.readers.entry(*slot).or_default().insert(id);
         }

@@ -144,6 +144,7 @@ impl Search<'_, '_> {
             }
         }
         // What shares memory lives on one side.
+        #[expect(clippy::iter_over_hash_type, reason = "each group is treated on its own, in whatever order")]
         for members in self.members.values() {
             if members.iter().any(|slot| self.is_held(*slot)) {
                 for slot in members {

@@ -140,11 +140,10 @@ impl Walk<'_, '_> {
         if !ground.effects.changes_parameter(function, at) || !self.kind(expression).holds_arrays() {
             return;
         }
-        let copies = match (self.home(expression), want.side()) {
-            (Home::Device, Some(Side::Host)) => true,
-            (Home::Host, Some(Side::Device)) => true,
-            _ => false,
-        };
+        let copies = matches!(
+            (self.home(expression), want.side()),
+            (Home::Device, Some(Side::Host)) | (Home::Host, Some(Side::Device))
+        );
         if copies {
             let name = &ground.program.region(function).name;
             let message = format!("`{name}` changes `{}` in place", self.text(expression));
